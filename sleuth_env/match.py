@@ -1,0 +1,197 @@
+"""Batches of games between bots, and matches over equal deals.
+
+`Table` plays ``B`` games at once: bots are asked in batches, seats without a bot wait for a learner. `play_match` lets a list of
+bots play the same deals in every rotation of the seats, so that the luck of the deal and of the seat cancels.
+Axis letters: ``B`` games, ``P`` seats, ``A`` actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+LEARNER = -1
+
+# SplitMix64, as in bits.py, on whole arrays.
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
+MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX_2 = np.uint64(0x94D049BB133111EB)
+S27, S30, S31 = np.uint64(27), np.uint64(30), np.uint64(31)
+# The bots' stream must not repeat the draws that dealt the cards: those are made from the same seed.
+BOTS_STREAM = np.uint64(0xD1B54A32D192ED03)
+
+
+class MatchError(ValueError):
+    """A match cannot be played as asked, or a bot chose an illegal action."""
+
+
+def mixed_seeds(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Turn numbers into well-mixed 64 bits each (u8 [B])."""
+    numbers = (numbers ^ (numbers >> S30)) * MIX_1
+    numbers = (numbers ^ (numbers >> S27)) * MIX_2
+    return numbers ^ (numbers >> S31)
+
+
+class Table:
+    """Play a batch of games, some seats by bots, the others by learners.
+
+    A bot's random bits at a decision come from the game's seed and the number of decisions taken in it so far, so a game is the
+    same in any batch. `seats`, `bots` and the states may be changed between calls, for instance to draw new opponents.
+
+    Args:
+        game: a game module.
+        options: its options.
+        num_games: B.
+        bots: what the numbers in `seats` mean; may be extended later.
+        seats: the bot in each seat (i4 [P] or [B, P]); `LEARNER` (-1) is a seat that nobody here plays. Default: all learners.
+    """
+
+    def __init__(self, game: Any, options: Any, num_games: int, bots: Sequence[Any] = (), seats: ArrayLike = LEARNER) -> None:
+        self.game, self.options, self.num_games = game, options, num_games
+        self.num_players: int = options.num_players
+        self.rules = game.make_rules(options)
+        self.bots = list(bots)
+        self.seats = np.full((num_games, self.num_players), seats, np.int32)
+        self.states = game.new_states(num_games)
+        # A blank state is no game: nobody is to act in it until it is dealt.
+        self.states["actor"] = -1
+        self.decisions = np.zeros(num_games, np.int64)
+        self._streams = np.zeros(num_games, np.uint64)
+        self._all = np.arange(num_games)
+        self._views = np.zeros(num_games, game.VIEW)
+        self._legal = np.zeros((num_games, game.num_actions(options)), np.uint8)
+        self._actions = np.zeros(num_games, np.int64)
+        self._taken = np.zeros(num_games, np.uint8)
+
+    @property
+    def actors(self) -> NDArray[np.int32]:
+        """Who decides next in each game (i4 [B]); -1 when the game is finished or not dealt."""
+        actors: NDArray[np.int32] = self.states["actor"]
+        return actors
+
+    @property
+    def finished(self) -> NDArray[np.bool_]:
+        """Which games are finished, or not dealt yet (bool [B])."""
+        return self.actors < 0
+
+    @property
+    def waiting(self) -> NDArray[np.bool_]:
+        """Which games wait for a learner (bool [B])."""
+        return ~self.finished & (self._players() == LEARNER)
+
+    def deal(self, rows: ArrayLike, seeds: ArrayLike) -> None:
+        """Begin new games.
+
+        Args:
+            rows: which games (int [K]).
+            seeds: one for each (u8 [K]); they settle the deal and everything that bots and the game draw at random.
+        """
+        rows, seeds = np.atleast_1d(np.asarray(rows)), np.atleast_1d(np.asarray(seeds, np.uint64))
+        states = self.game.new_states(len(rows))
+        self.game.deal(self.rules, states, seeds)
+        self.states[rows] = states
+        self.decisions[rows] = 0
+        self._streams[rows] = mixed_seeds(seeds ^ BOTS_STREAM)
+
+    def play_on(self) -> None:
+        """Play every game until it waits for a learner or is finished."""
+        while self.play_round():
+            pass
+
+    def play_round(self) -> bool:
+        """Let bots decide once in every game where a bot is to act; tell whether there was one.
+
+        Raises:
+            MatchError: a bot chose an illegal action; no game of this round has moved.
+        """
+        players = self._players()
+        rows = np.flatnonzero((players >= 0) & ~self.finished)
+        if not len(rows):
+            return False
+        # Sorted by bot, every bot's rows are one slice, and a slice of a buffer is as good as an array.
+        rows = rows[np.argsort(players[rows], kind="stable")]
+        players = players[rows]
+        states, seeds = self.states[rows], self.decision_seeds(rows)
+        views, legal = self._look(states)
+        actions = self._actions[: len(rows)]
+        starts = [0, *(np.flatnonzero(np.diff(players)) + 1).tolist(), len(rows)]
+        for start, end in zip(starts[:-1], starts[1:], strict=True):
+            part = slice(start, end)
+            actions[part] = self.bots[players[start]].act(views[part], legal[part], seeds[part])
+        taken = self._taken[: len(rows)]
+        self.game.step(self.rules, states, actions, taken)
+        if not taken.all():
+            raise self._illegal(rows, players, states, actions, taken)
+        self.states[rows] = states
+        self.decisions[rows] += 1
+        return True
+
+    def step(self, rows: ArrayLike, actions: ArrayLike) -> NDArray[np.bool_]:
+        """Take learners' decisions; bots do not answer before `play_on`.
+
+        Args:
+            rows: games that wait (int [K]).
+            actions: one for each (int [K]).
+
+        Returns:
+            Which were legal (bool [K]); where one was not, the game has not changed.
+        """
+        rows, actions = np.atleast_1d(np.asarray(rows)), np.atleast_1d(np.asarray(actions, np.int64))
+        states, taken = self.states[rows], np.zeros(len(rows), np.uint8)
+        self.game.step(self.rules, states, actions, taken)
+        self.states[rows] = states
+        self.decisions[rows] += taken
+        return taken.astype(np.bool_)
+
+    def views(self, rows: ArrayLike, seats: ArrayLike | None = None) -> NDArray[np.void]:
+        """Give what one seat knows in each of some games (VIEW [K]).
+
+        Args:
+            rows: which games (int [K]).
+            seats: whose view (int [K] or one number); default: whoever is to act (seat 0 where the game is finished).
+        """
+        rows = np.atleast_1d(np.asarray(rows))
+        whose = np.maximum(self.actors[rows], 0) if seats is None else seats
+        views = np.zeros(len(rows), self.game.VIEW)
+        self.game.view(self.rules, self.states[rows], np.full(len(rows), whose, np.int64), views)
+        return views
+
+    def legal(self, rows: ArrayLike) -> NDArray[np.uint8]:
+        """Give the legal actions of whoever is to act in each of some games (u1 [K, A]); zeros where the game is finished."""
+        rows = np.atleast_1d(np.asarray(rows))
+        legal = np.zeros((len(rows), self._legal.shape[1]), np.uint8)
+        self.game.legal(self.rules, self.states[rows], legal)
+        return legal
+
+    def outcome(self, rows: ArrayLike | None = None) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Give rewards (f8 [K, P]), terminated (bool [K]) and truncated (bool [K]) of some games; default: of all."""
+        rows = self._all if rows is None else np.atleast_1d(np.asarray(rows))
+        rewards = np.zeros((len(rows), self.num_players))
+        terminated, truncated = np.zeros(len(rows), np.uint8), np.zeros(len(rows), np.uint8)
+        self.game.outcome(self.rules, self.states[rows], rewards, terminated, truncated)
+        return rewards, terminated.astype(np.bool_), truncated.astype(np.bool_)
+
+    def decision_seeds(self, rows: ArrayLike) -> NDArray[np.uint64]:
+        """Give the random bits that belong to the next decision of some games (u8 [K])."""
+        number = self.decisions[rows].astype(np.uint64) + np.uint64(1)
+        return mixed_seeds(self._streams[rows] + number * GAMMA)
+
+    def _players(self) -> NDArray[np.int32]:
+        """Number of the bot to act in each game (i4 [B]); meaningless where the game is finished."""
+        return self.seats[self._all, self.actors]
+
+    def _look(self, states: NDArray[np.void]) -> tuple[NDArray[np.void], NDArray[np.uint8]]:
+        """Views and legal actions of those to act, in the first rows of the buffers."""
+        views, legal = self._views[: len(states)], self._legal[: len(states)]
+        self.game.view(self.rules, states, states["actor"].astype(np.int64), views)
+        self.game.legal(self.rules, states, legal)
+        return views, legal
+
+    def _illegal(self, rows: Any, players: Any, states: Any, actions: Any, taken: Any) -> MatchError:
+        """Name the first bot whose action was refused."""
+        at = int(np.flatnonzero(taken == 0)[0])
+        name = getattr(self.bots[players[at]], "name", "?")
+        return MatchError(f"bot {name!r} in seat {states['actor'][at]} of game {rows[at]} chose the illegal action {int(actions[at])}")
