@@ -1,0 +1,118 @@
+"""Bit masks and the per-game random generator that the kernels share.
+
+A set of cards is an int64 mask: bit ``c`` is set when card ``c`` is in the set (36 gem cards or 54 search cards fit).
+The random generator is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014); its
+whole state is one uint64, so it can be a field of a game record and a row of a batch draws what a batch of one draws.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import event
+from numba.extending import intrinsic, overload
+
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
+MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX_2 = np.uint64(0x94D049BB133111EB)
+S27, S30, S31, S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+LOW_32 = np.uint64(0xFFFFFFFF)
+
+# Serial and without the GIL: threads, where wanted, split the batch.
+kernel = njit(cache=True, nogil=True)
+
+
+def popcount(mask: int) -> int:
+    """Count the set bits of a non-negative int64 mask."""
+    return int(mask).bit_count()
+
+
+def lowest(mask: int) -> int:
+    """Give the index of the lowest set bit of an int64 mask that is not zero."""
+    return (int(mask) & -int(mask)).bit_length() - 1
+
+
+@intrinsic
+def _ctpop(typingctx: Any, mask: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def _cttz(typingctx: Any, mask: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), codegen
+
+
+@overload(popcount, strict=False)
+def _popcount(mask: Any) -> Any:
+    return lambda mask: _ctpop(types.int64(mask))
+
+
+@overload(lowest, strict=False)
+def _lowest(mask: Any) -> Any:
+    return lambda mask: _cttz(types.int64(mask))
+
+
+@kernel
+def advance(generator):
+    """Step a generator (uint64) to its next state."""
+    return np.uint64(generator + GAMMA)
+
+
+@kernel
+def mixed(generator):
+    """Turn a generator's state (uint64) into 64 random bits."""
+    z = np.uint64((generator ^ (generator >> S30)) * MIX_1)
+    z = np.uint64((z ^ (z >> S27)) * MIX_2)
+    return np.uint64(z ^ (z >> S31))
+
+
+@kernel
+def below(random_bits, limit):
+    """Map 64 random bits (uint64) to an integer in [0, limit), limit < 2**32."""
+    return np.int64(((random_bits >> S32) * np.uint64(limit)) >> S32)
+
+
+@kernel
+def draw(game, limit):
+    """Draw an integer in [0, limit) from the generator of a game: any record with a field ``rng`` (uint64)."""
+    game["rng"] = advance(game["rng"])
+    return below(mixed(game["rng"]), limit)
+
+
+@kernel
+def shuffle(game, cards, size):
+    """Shuffle the first `size` cards of an array by the generator of a game (Fisher-Yates)."""
+    for i in range(size - 1, 0, -1):
+        j = draw(game, i + 1)
+        cards[i], cards[j] = cards[j], cards[i]
+
+
+class _CompileNotice(event.Listener):
+    """Say once, on stderr, that kernels are being compiled: it takes seconds and looks like a hang otherwise."""
+
+    def __init__(self) -> None:
+        self.said = False
+
+    def on_start(self, event: Any) -> None:
+        module = getattr(event.data["dispatcher"].py_func, "__module__", "")
+        if not self.said and module.startswith("sleuth_env"):
+            self.said = True
+            sys.stderr.write("sleuth-env: compiling its kernels, once for this machine; about 20 seconds\n")
+            sys.stderr.flush()
+
+    def on_end(self, event: Any) -> None:
+        return None
+
+
+# numba fires this event only where its on-disk cache has no compiled kernel yet.
+event.register("numba:compile", _CompileNotice())

@@ -1,0 +1,250 @@
+"""The record of a game, its set-up (section 2 of the rules) and the invariants that it always keeps.
+
+Seats in a state are absolute. Axis letters: ``B`` games, ``P`` = 7 seats (unused ones stay empty), ``Q`` = 43 questions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bits import draw, kernel, popcount, shuffle
+from .cards import ALL_GEMS, ALL_SEARCH_CARDS, MAX_PLAYERS, NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, SEARCH_HAND
+
+P, Q = MAX_PLAYERS, NUM_QUESTIONS
+# The fields of an event; -1 where a field does not apply. The asker is whoever acted.
+KIND, ASKER, TARGET, QUESTION, CARD, COUNT = range(6)
+EVENT_FIELDS = 6
+
+# What is being decided.
+TURN, SECOND, OFFER, MUST_ACCUSE, FINISHED = range(5)
+# How a player stands; LEFT is seen by others only: he has accused and the result is not announced.
+IN, OUT, RIGHT, LEFT = range(4)
+# Kinds of public events; 0 is no event.
+NO_EVENT, ASK_EVENT, FINAL_EVENT, EXCHANGE_EVENT, RIGHT_EVENT, WRONG_EVENT, ACCUSED_EVENT = range(7)
+
+STATE = np.dtype(
+    [
+        ("rng", "u8"),  # the game's own random generator
+        ("hands", "i8", P),  # gem masks
+        ("missing_gems", "i8"),
+        ("table", "i8"),
+        ("accusing", "i8"),  # gems named so far in the actor's unfinished accusation
+        ("accused", "i8", P),  # gems of each seat's accusation, 0 before it
+        ("seen", "i8", (P, P)),  # [asker, target]: gems shown
+        ("search", "i8", P),  # search card masks: the face-up cards of each seat,
+        ("discards", "i8"),  # the discard pile,
+        ("spent", "i8", P),  # every card with which a seat has ever paid for a question
+        ("turn", "i4"),  # whose turn it is
+        ("actor", "i4"),  # who decides now, -1 when the game is finished
+        ("phase", "i4"),
+        ("turn_number", "i4"),  # from 1
+        ("asked", "i4"),  # interrogations made this turn,
+        ("first_target", "i4"),  # who was asked first, -1 nobody,
+        ("first_elements", "i4"),  # with how many elements
+        ("finalled", "i4"),  # 1: this turn is a final question
+        ("num_offers", "i4"),
+        ("offer_at", "i4"),  # the actor of an OFFER is offers[offer_at]
+        ("num_right", "i4"),
+        ("truncated", "i4"),
+        ("pile_size", "i4"),
+        ("standing", "i4", P),
+        ("place", "i4", P),  # 1 for the first right player, ...; 0 not right
+        ("exchanges", "i4", P),  # how often each seat exchanged its cards
+        ("offers", "i1", P),  # who is offered to accuse, in this order
+        ("pile", "i1", NUM_SEARCH_CARDS),  # the draw pile; the next card is pile[pile_size - 1]
+        ("answers", "i1", (P, Q)),  # announced counts, -1 unknown
+        ("askers", "i1", (P, Q)),  # bit a: seat a has asked this target this question
+        ("events", "i1", (P, EVENT_FIELDS)),  # the last num_players events, newest first
+    ],
+    align=True,
+)
+
+# The bits of `problems`.
+GEMS_LOST, HANDS_WRONG, SEARCH_LOST, SEARCH_WRONG, ACTOR_WRONG, ANSWER_WRONG, SEEN_WRONG, STANDING_WRONG, OFFERS_WRONG = (1 << i for i in range(9))
+
+
+def new_states(num_games: int) -> np.ndarray:
+    """Make blank records, STATE [num_games], that `deal` can fill."""
+    states = np.zeros(num_games, STATE)
+    blank(states)
+    return states
+
+
+def blank(states: np.ndarray) -> None:
+    """Wipe records, STATE [B], to what holds before any card is dealt."""
+    states[...] = np.zeros(1, STATE)
+    for field in ("answers", "first_target", "turn_number", "events"):
+        states[field] = 1 if field == "turn_number" else -1
+    states["events"][..., 0] = NO_EVENT
+
+
+@kernel
+def _mask(cards, start, size):
+    mask = 0
+    for i in range(start, start + size):
+        mask |= 1 << int(cards[i])
+    return mask
+
+
+@kernel
+def _deal_gems(rules, s):
+    cards = np.arange(NUM_GEMS)
+    shuffle(s, cards, NUM_GEMS)
+    at = int(rules["missing"])
+    size = int(rules["hand_size"])
+    s["missing_gems"] = _mask(cards, 0, at)
+    for seat in range(rules["num_players"]):
+        s["hands"][seat] = _mask(cards, at, size)
+        at += size
+    s["table"] = _mask(cards, at, NUM_GEMS - at)
+
+
+@kernel
+def _deal_search_cards(rules, s):
+    cards = np.arange(NUM_SEARCH_CARDS)
+    shuffle(s, cards, NUM_SEARCH_CARDS)
+    at = 0
+    for seat in range(rules["num_players"]):
+        s["search"][seat] = _mask(cards, at, SEARCH_HAND)
+        at += SEARCH_HAND
+    s["pile_size"] = NUM_SEARCH_CARDS - at
+    for i in range(NUM_SEARCH_CARDS - at):
+        s["pile"][i] = cards[at + i]
+
+
+@kernel
+def _deal(rules, states, seeds):
+    for b in range(states.size):
+        s = states[b]
+        s["rng"] = seeds[b]
+        _deal_gems(rules[0], s)
+        _deal_search_cards(rules[0], s)
+        if rules[0]["first_random"]:
+            s["turn"] = draw(s, rules[0]["num_players"])
+        s["actor"] = s["turn"]
+
+
+def deal(rules: np.ndarray, states: np.ndarray, seeds: np.ndarray) -> None:
+    """Start a new game in every row.
+
+    Args:
+        rules: RULES [1], see `make_rules`.
+        states: STATE [B], overwritten.
+        seeds: u8 [B]; the same seed and rules give the same game.
+    """
+    blank(states)
+    _deal(rules, states, seeds)
+
+
+# --- invariants ---
+
+
+@kernel
+def _partition(masks, size, others, whole):
+    """Say whether the first `size` masks and `others` together hold every bit of `whole` exactly once."""
+    seen = others
+    total = popcount(others)
+    for i in range(size):
+        seen |= masks[i]
+        total += popcount(masks[i])
+    return seen == whole and total == popcount(whole)
+
+
+@kernel
+def _gem_problems(rules, s):
+    flags = 0
+    if not _partition(s["hands"], rules["num_players"], s["table"] | s["missing_gems"], ALL_GEMS) or s["table"] & s["missing_gems"]:
+        flags |= GEMS_LOST
+    if popcount(s["missing_gems"]) != rules["missing"]:
+        flags |= HANDS_WRONG
+    for seat in range(rules["num_players"]):
+        if popcount(s["hands"][seat]) != rules["hand_size"]:
+            flags |= HANDS_WRONG
+    return flags
+
+
+@kernel
+def _search_card_problems(rules, s):
+    flags = 0
+    off_table = s["discards"]
+    if popcount(off_table) + s["pile_size"] + _count_held(rules, s) != NUM_SEARCH_CARDS:
+        flags |= SEARCH_LOST
+    for i in range(s["pile_size"]):
+        off_table |= 1 << int(s["pile"][i])
+    if not _partition(s["search"], rules["num_players"], off_table, ALL_SEARCH_CARDS):
+        flags |= SEARCH_LOST
+    for seat in range(rules["num_players"]):
+        spent = s["asked"] if seat == s["turn"] else 0
+        if s["phase"] != FINISHED and s["standing"][seat] == IN and popcount(s["search"][seat]) != SEARCH_HAND - spent:
+            flags |= SEARCH_WRONG
+    return flags
+
+
+@kernel
+def _count_held(rules, s):
+    total = 0
+    for seat in range(rules["num_players"]):
+        total += popcount(s["search"][seat])
+    return total
+
+
+@kernel
+def _actor_problems(rules, s):
+    flags = 0
+    if s["phase"] == FINISHED:
+        return ACTOR_WRONG if s["actor"] != -1 else 0
+    if s["actor"] < 0 or s["actor"] >= rules["num_players"] or s["standing"][s["actor"]] != IN:
+        return ACTOR_WRONG
+    if s["phase"] != OFFER and s["actor"] != s["turn"]:
+        flags |= ACTOR_WRONG
+    if s["phase"] == OFFER and (s["offer_at"] >= s["num_offers"] or s["offers"][s["offer_at"]] != s["actor"]):
+        flags |= OFFERS_WRONG
+    return flags
+
+
+@kernel
+def _knowledge_problems(rules, s):
+    flags = 0
+    for target in range(rules["num_players"]):
+        for question in range(Q):
+            count = s["answers"][target, question]
+            if (count >= 0) != (s["askers"][target, question] != 0):
+                flags |= ANSWER_WRONG
+            if count >= 0 and count != popcount(s["hands"][target] & rules["question_gems"][question]):
+                flags |= ANSWER_WRONG
+        for asker in range(rules["num_players"]):
+            if s["seen"][asker, target] & ~s["hands"][target] or (rules["super_sleuth"] and s["seen"][asker, target]):
+                flags |= SEEN_WRONG
+    return flags
+
+
+@kernel
+def _standing_problems(rules, s):
+    flags = 0
+    right = 0
+    for seat in range(rules["num_players"]):
+        standing = s["standing"][seat]
+        right += standing == RIGHT
+        if (standing == RIGHT) != (s["accused"][seat] == s["missing_gems"]) or (standing == IN) != (s["accused"][seat] == 0):
+            flags |= STANDING_WRONG
+        if standing == RIGHT and s["place"][seat] == 0:
+            flags |= STANDING_WRONG
+    if right != s["num_right"] or right > rules["winners"]:
+        flags |= STANDING_WRONG
+    return flags
+
+
+@kernel
+def problems(rules, states, flags):
+    """Find broken invariants; a sound game has none. For tests.
+
+    Args:
+        rules: RULES [1].
+        states: STATE [B].
+        flags: i8 [B], written: the sum of the bits GEMS_LOST, HANDS_WRONG, SEARCH_LOST, SEARCH_WRONG, ACTOR_WRONG,
+            ANSWER_WRONG, SEEN_WRONG, STANDING_WRONG and OFFERS_WRONG that apply.
+    """
+    for b in range(states.size):
+        s = states[b]
+        flags[b] = _gem_problems(rules[0], s) | _search_card_problems(rules[0], s) | _actor_problems(rules[0], s)
+        flags[b] |= _knowledge_problems(rules[0], s) | _standing_problems(rules[0], s)

@@ -1,0 +1,148 @@
+"""The firewall: what one seat may know of a game, copied into a record that has no field for anything else.
+
+Bots, networks, drawings and deductions are given views and cannot be given states. Seats in a view are relative:
+0 is the viewer, ``k`` is the k-th seat to the viewer's left. Source: rules, "what a player knows" (sections 3 to 5).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..bits import kernel
+from .state import ASKER, EVENT_FIELDS, FINISHED, IN, LEFT, TARGET, P, Q
+
+VIEW = np.dtype(
+    [
+        ("seat", "i4"),  # the viewer's seat number at the table; every other seat number here is relative to it
+        ("num_players", "i4"),
+        ("missing", "i4"),  # how many gems are missing
+        ("turn", "i4"),  # whose turn it is
+        ("turn_number", "i4"),  # from 1
+        ("phase", "i4"),  # TURN, SECOND, OFFER, MUST_ACCUSE, FINISHED
+        ("to_act", "i4"),  # 1: the viewer has to decide now
+        ("first_target", "i4"),  # additional interrogations: who was asked first this turn, -1 nobody
+        ("first_elements", "i4"),  # and with how many elements
+        ("pile_size", "i4"),  # search cards in the draw pile
+        ("hand", "i8"),  # gem masks: own hand,
+        ("table", "i8"),  # face up,
+        ("missing_gems", "i8"),  # the missing gems where the viewer has the right to know them, else 0,
+        ("accusing", "i8"),  # gems named so far in the viewer's own unfinished accusation,
+        ("accused", "i8"),  # gems of the viewer's own accusation, 0 before it
+        ("discards", "i8"),  # search card masks: the discard pile,
+        ("search", "i8", P),  # everybody's face-up cards,
+        ("spent", "i8", P),  # every card with which a seat has ever paid for a question
+        ("seen", "i8", P),  # gem masks: what the viewer was shown of seat k,
+        ("seen_by", "i8", P),  # what seat k was shown of the viewer's hand
+        ("standing", "i4", P),  # IN, OUT, RIGHT, LEFT (has accused, result not announced)
+        ("place", "i4", P),  # 1 for the first right player, ...; 0 not right, or not known to be
+        ("exchanges", "i4", P),  # how often a seat has exchanged its cards
+        ("answers", "i1", (P, Q)),  # announced number of matching gems, -1 unknown
+        ("askers", "i1", (P, Q)),  # bit k: seat k has asked this seat this question (and seen the cards, if it has two elements)
+        ("events", "i1", (P, EVENT_FIELDS)),  # the last num_players public events, newest first: kind, asker, target, question, card, count
+    ],
+    align=True,
+)
+
+
+@kernel
+def _relative(rules, seat, viewer):
+    return (int(seat) - int(viewer)) % int(rules["num_players"])
+
+
+@kernel
+def _turned(rules, mask, viewer):
+    """Turn a mask of absolute seats into one of relative seats."""
+    num_players = int(rules["num_players"])
+    both = int(mask) | int(mask) << num_players
+    return (both >> int(viewer)) & ((1 << num_players) - 1)
+
+
+@kernel
+def _copy_table(rules, s, seat, v):
+    """Copy what lies open on the table."""
+    v["num_players"] = rules["num_players"]
+    v["missing"] = rules["missing"]
+    v["turn"] = _relative(rules, s["turn"], seat)
+    v["turn_number"] = s["turn_number"]
+    v["phase"] = s["phase"]
+    v["first_target"] = -1 if s["first_target"] < 0 else _relative(rules, s["first_target"], seat)
+    v["first_elements"] = s["first_elements"]
+    v["pile_size"] = s["pile_size"]
+    v["table"] = s["table"]
+    v["discards"] = s["discards"]
+
+
+@kernel
+def _copy_own(rules, s, seat, v):
+    """Copy what the viewer alone knows: his hand, his accusation, and the missing gems once he has seen them."""
+    v["seat"] = seat
+    v["to_act"] = s["actor"] == seat
+    v["hand"] = s["hands"][seat]
+    v["accusing"] = s["accusing"] if s["actor"] == seat else 0
+    v["accused"] = s["accused"][seat]
+    revealed = s["phase"] == FINISHED and rules["winners"] == 1 and s["num_right"] == 1
+    v["missing_gems"] = s["missing_gems"] if s["accused"][seat] != 0 or revealed else 0
+
+
+@kernel
+def _copy_seats(rules, s, seat, v):
+    """Copy what is known of every seat, the viewer first."""
+    for k in range(rules["num_players"]):
+        other = (int(seat) + k) % int(rules["num_players"])
+        v["search"][k] = s["search"][other]
+        v["spent"][k] = s["spent"][other]
+        v["exchanges"][k] = s["exchanges"][other]
+        v["seen"][k] = s["seen"][seat, other]
+        v["seen_by"][k] = s["seen"][other, seat]
+        v["standing"][k] = s["standing"][other]
+        v["place"][k] = s["place"][other]
+        if k > 0 and not rules["announce_result"] and s["standing"][other] != IN:
+            v["standing"][k] = LEFT
+            v["place"][k] = 0
+        for question in range(Q):
+            v["answers"][k, question] = s["answers"][other, question]
+            v["askers"][k, question] = _turned(rules, s["askers"][other, question], seat)
+
+
+@kernel
+def _copy_events(rules, s, seat, v):
+    for i in range(rules["num_players"]):
+        for field in range(EVENT_FIELDS):
+            value = s["events"][i, field]
+            v["events"][i, field] = _relative(rules, value, seat) if (field == ASKER or field == TARGET) and value >= 0 else value
+
+
+@kernel
+def _blank_view(v):
+    """Unused seats and events hold the same values as before any card is dealt."""
+    for k in range(P):
+        for question in range(Q):
+            v["answers"][k, question] = -1
+            v["askers"][k, question] = 0
+        for field in range(EVENT_FIELDS):
+            v["events"][k, field] = -1 if field > 0 else 0
+        v["search"][k] = 0
+        v["spent"][k] = 0
+        v["seen"][k] = 0
+        v["seen_by"][k] = 0
+        v["standing"][k] = 0
+        v["place"][k] = 0
+        v["exchanges"][k] = 0
+
+
+@kernel
+def view(rules, states, seats, views):
+    """Copy what one seat of each game may know.
+
+    Args:
+        rules: RULES [1].
+        states: STATE [B].
+        seats: i8 [B], the viewing seat of each game.
+        views: VIEW [B], overwritten.
+    """
+    for b in range(states.size):
+        _blank_view(views[b])
+        _copy_table(rules[0], states[b], seats[b], views[b])
+        _copy_own(rules[0], states[b], seats[b], views[b])
+        _copy_seats(rules[0], states[b], seats[b], views[b])
+        _copy_events(rules[0], states[b], seats[b], views[b])
