@@ -7,11 +7,15 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from .game import Bot, Game, IllegalAction, action_number, refusal
+from .rating import FinishedGames, MatchResult, sum_up
 
 LEARNER = -1
 
@@ -25,7 +29,7 @@ BOTS_STREAM = np.uint64(0xD1B54A32D192ED03)
 
 
 class MatchError(ValueError):
-    """A match cannot be played as asked, or a bot chose an illegal action."""
+    """A match cannot be played as asked."""
 
 
 def mixed_seeds(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -49,7 +53,7 @@ class Table:
         seats: the bot in each seat (i4 [P] or [B, P]); `LEARNER` (-1) is a seat that nobody here plays. Default: all learners.
     """
 
-    def __init__(self, game: Any, options: Any, num_games: int, bots: Sequence[Any] = (), seats: ArrayLike = LEARNER) -> None:
+    def __init__(self, game: Game, options: Any, num_games: int, bots: Sequence[Bot] = (), seats: ArrayLike = LEARNER) -> None:
         self.game, self.options, self.num_games = game, options, num_games
         self.num_players: int = options.num_players
         self.rules = game.make_rules(options)
@@ -80,7 +84,8 @@ class Table:
     @property
     def waiting(self) -> NDArray[np.bool_]:
         """Which games wait for a learner (bool [B])."""
-        return ~self.finished & (self._players() == LEARNER)
+        waits: NDArray[np.bool_] = ~self.finished & (self._players() == LEARNER)
+        return waits
 
     def deal(self, rows: ArrayLike, seeds: ArrayLike) -> None:
         """Begin new games.
@@ -105,7 +110,7 @@ class Table:
         """Let bots decide once in every game where a bot is to act; tell whether there was one.
 
         Raises:
-            MatchError: a bot chose an illegal action; no game of this round has moved.
+            IllegalAction: a bot chose an illegal action; no game of this round has moved.
         """
         players = self._players()
         rows = np.flatnonzero((players >= 0) & ~self.finished)
@@ -174,7 +179,7 @@ class Table:
         self.game.outcome(self.rules, self.states[rows], rewards, terminated, truncated)
         return rewards, terminated.astype(np.bool_), truncated.astype(np.bool_)
 
-    def decision_seeds(self, rows: ArrayLike) -> NDArray[np.uint64]:
+    def decision_seeds(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Give the random bits that belong to the next decision of some games (u8 [K])."""
         number = self.decisions[rows].astype(np.uint64) + np.uint64(1)
         return mixed_seeds(self._streams[rows] + number * GAMMA)
@@ -190,8 +195,160 @@ class Table:
         self.game.legal(self.rules, states, legal)
         return views, legal
 
-    def _illegal(self, rows: Any, players: Any, states: Any, actions: Any, taken: Any) -> MatchError:
-        """Name the first bot whose action was refused."""
+    def _illegal(self, rows: Any, players: Any, states: Any, actions: Any, taken: Any) -> IllegalAction:
+        """Say in the game's words what the first bot whose action was refused has done."""
         at = int(np.flatnonzero(taken == 0)[0])
-        name = getattr(self.bots[players[at]], "name", "?")
-        return MatchError(f"bot {name!r} in seat {states['actor'][at]} of game {rows[at]} chose the illegal action {int(actions[at])}")
+        player = f"bot {self.bots[players[at]].name!r} in seat {states['actor'][at]} of game {rows[at]}"
+        try:
+            action = action_number(int(actions[at]), self._legal.shape[1])
+        except IllegalAction as error:
+            return IllegalAction(f"{player}: {error}")
+        return refusal(self.game, self.options, action, self._legal[at], player)
+
+
+# --- matches ---
+
+
+def num_rotations(seats: Sequence[Any]) -> int:
+    """Count the rotations of a seat list that differ: 3 for a, b, b; 2 for a, b, a, b; 1 for copies of one player."""
+    seats = list(seats)
+    return next(k for k in range(1, len(seats) + 1) if seats[k:] + seats[:k] == seats)
+
+
+def make_players(game: Game, options: Any, seats: Sequence[str | Bot]) -> list[Bot]:
+    """Turn names of bots and policy files into players, every different text once; leave players as they are.
+
+    Raises:
+        ValueError: no such bot or file, or one that cannot play with these options; the message says which.
+    """
+    made: dict[str, Bot] = {}
+    for seat in seats:
+        if isinstance(seat, str) and seat not in made:
+            if seat.endswith(".safetensors"):
+                from .policy import make_player
+
+                made[seat] = make_player(seat, options)
+            else:
+                made[seat] = game.make_bot(seat, options)
+    return [made[seat] if isinstance(seat, str) else seat for seat in seats]
+
+
+def play_match(
+    game: Game,
+    options: Any,
+    seats: Sequence[str | Bot],
+    num_deals: int,
+    seed: int = 0,
+    progress: Callable[[int], object] | None = None,
+    batch_size: int = 512,
+) -> MatchResult:
+    """Play deals in every rotation of the seats and sum up.
+
+    In rotation ``r`` the ``i``-th of the list sits in seat ``i + r`` (mod P); who sits to whose left stays. Rotations that would
+    repeat the same table are left out. The result depends on the first five arguments only.
+
+    Args:
+        game: a game module.
+        options: its options; ``num_players`` is the number of seats.
+        seats: names of bots, policy files, or players (P of them); the same text or object is one entry of the result.
+        num_deals: how many deals; each is played `num_rotations` times.
+        seed: settles the deals and the bots' random choices, 0 to 2**64 - 1.
+        progress: is called with the number of games finished since the last call.
+        batch_size: games played at once; no influence on the result.
+
+    Raises:
+        MatchError: the number of seats, deals or the seed is wrong.
+        ValueError: a name or file is not known.
+    """
+    _check_match(options, seats, num_deals, seed)
+    players = make_players(game, options, seats)
+    entries = list({id(player): player for player in players}.values())
+    numbers = [entries.index(player) for player in players]
+    rotations = num_rotations(numbers)
+    tables = np.array([np.roll(numbers, r) for r in range(rotations)], np.int32)
+    games = FinishedGames.blank(np.tile(tables, (num_deals, 1)))
+    seeds = mixed_seeds(mixed_seeds(np.array([seed], np.uint64)) + np.arange(num_deals, dtype=np.uint64) * GAMMA)
+    table = Table(game, options, min(batch_size, num_deals * rotations), entries)
+    _play_all(table, np.repeat(seeds, rotations), games, progress)
+    names = _entry_names(seats, players, entries)
+    return sum_up(
+        games,
+        names,
+        game=game.NAME,
+        options=asdict(options),
+        seats=tuple(names[number] for number in numbers),
+        seed=int(seed),
+        deals=num_deals,
+        rotations=rotations,
+        games=num_deals * rotations,
+    )
+
+
+def evaluate(
+    game: Game,
+    options: Any,
+    player: str | Bot,
+    baselines: Sequence[str | Bot],
+    num_deals: int,
+    seed: int = 0,
+    progress: Callable[[int], object] | None = None,
+) -> list[MatchResult]:
+    """Let a player (a bot's name, a policy file or a player) play a match against a table full of each baseline.
+
+    The player is the first entry of every result; the deals are the same for all baselines. See `play_match`.
+    """
+    player = make_players(game, options, [player])[0]
+    opponents = make_players(game, options, baselines)
+    return [play_match(game, options, [player] + [bot] * (options.num_players - 1), num_deals, seed, progress) for bot in opponents]
+
+
+def _check_match(options: Any, seats: Sequence[Any], num_deals: int, seed: int) -> None:
+    if len(seats) != options.num_players:
+        raise MatchError(f"a game for {options.num_players} players needs {options.num_players} seats, got {len(seats)}")
+    if num_deals < 1:
+        raise MatchError(f"a match needs at least 1 deal, got {num_deals}")
+    if not 0 <= seed < 2**64:
+        raise MatchError(f"the seed must be an integer from 0 to 2**64 - 1, got {seed}")
+
+
+def _entry_names(seats: Sequence[Any], players: Sequence[Any], entries: Sequence[Any]) -> list[str]:
+    """Names of the entries; different players with one name are numbered."""
+    names: list[str] = []
+    for entry in entries:
+        seat = seats[next(i for i, player in enumerate(players) if player is entry)]
+        name = seat if isinstance(seat, str) else str(entry.name)
+        copies = sum(other.split(" #")[0] == name for other in names)
+        names.append(f"{name} #{copies + 1}" if copies else name)
+    return names
+
+
+def _play_all(table: Table, seeds: NDArray[np.uint64], games: FinishedGames, progress: Callable[[int], object] | None) -> None:
+    """Play one game for each seed (u8 [B]), keeping the table full, and fill in the record."""
+    rows = np.arange(table.num_games)
+    playing, dealt = rows.copy(), len(rows)
+    table.seats[:] = games.seats[:dealt]
+    table.deal(rows, seeds[:dealt])
+    while len(rows):
+        table.play_round()
+        done = rows[table.finished[rows]]
+        if not len(done):
+            continue
+        _note(table, done, playing[done], games)
+        fresh = done[: len(seeds) - dealt]
+        playing[fresh] = np.arange(dealt, dealt + len(fresh))
+        dealt += len(fresh)
+        table.seats[fresh] = games.seats[playing[fresh]]
+        table.deal(fresh, seeds[playing[fresh]])
+        rows = np.setdiff1d(rows, done[len(fresh) :])
+        if progress is not None:
+            progress(len(done))
+
+
+def _note(table: Table, rows: NDArray[np.int64], at: NDArray[np.int64], games: FinishedGames) -> None:
+    """Enter finished games into the record."""
+    states, players = table.states[rows], table.num_players
+    place, accused = states["place"][:, :players], states["accused"][:, :players]
+    games.first[at] = place == 1
+    games.wrong[at] = (accused != 0) & (place == 0)
+    games.turns[at] = states["turn_number"]
+    games.rewards[at], _, games.truncated[at] = table.outcome(rows)
