@@ -1,0 +1,46 @@
+# `make demo` trains a small policy and evaluates it; `make test` checks everything. Both set up .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN ?= runs/demo-$(shell date +%Y%m%d-%H%M%S)
+ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
+
+.PHONY: help install demo test lint test-slow benchmark clean
+
+help:
+	@echo "make demo       set up .venv, train configs/smoke.yaml by self-play, evaluate the policy against the bots"
+	@echo "make test       set up .venv, run ruff, mypy and the tests"
+	@echo "make test-slow  run the long tests"
+	@echo "make benchmark  print the benchmark figures"
+	@echo "make clean      remove .venv and everything that was compiled"
+
+install: $(VENV)/.installed
+
+# torch comes first and pinned: a range would fetch a CUDA build.
+$(VENV)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt torch
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@
+
+demo: install
+	$(BIN)/python -m training.train configs/smoke.yaml --run $(RUN)
+	$(BIN)/sleuth evaluate $(RUN)/best.safetensors --against random,cautious,sheet --games 600
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(ONE_THREAD) $(BIN)/python -m pytest
+
+test-slow: install
+	$(ONE_THREAD) $(BIN)/python -m pytest -m slow
+
+benchmark: install
+	for script in benchmarks/*.py; do $(ONE_THREAD) $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf $(VENV) build *.egg-info
+	find . -name __pycache__ -prune -exec rm -rf {} +
