@@ -1,0 +1,367 @@
+"""Whole games as text that replays to the same records: a bug report is a text file.
+
+A game text holds everything: options, deal, generator and actions. It is read with every check that the rules allow;
+nothing in it is ever executed, and its length is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .cards import NUM_SEARCH_CARDS, SEARCH_HAND, OptionError, Options, make_rules
+from .names import (
+    NotationError,
+    action_name,
+    alternatives,
+    gem_name,
+    gem_names,
+    parse_action,
+    parse_gem,
+    parse_search_card,
+    player_name,
+    quoted,
+    search_card_name,
+    search_card_names,
+)
+from .rules import FINISHED, RIGHT, STATE, legal, new_states, step
+
+HEADER = "sleuth game 1"
+MAX_TEXT = 2_000_000  # characters; a game of 300 turns has at most some 200,000
+MAX_SHOWN = 40  # characters of a foreign dtype that an error repeats
+
+
+def winner_names(state: np.void) -> list[str]:
+    """Name the players who were right (or survived), in order of place."""
+    seats = [seat for seat in range(len(state["place"])) if state["place"][seat] > 0]
+    return [player_name(seat) for seat in sorted(seats, key=lambda seat: int(state["place"][seat]))]
+
+
+def pile_names(state: np.void) -> list[str]:
+    """Name the cards of the draw pile, the next one first."""
+    return [search_card_name(int(card)) for card in state["pile"][: int(state["pile_size"])][::-1]]
+
+
+def result_text(state: np.void) -> str:
+    """Tell how a game stands or ended, such as ``player_2 wins`` or ``unfinished, player_0 to decide``."""
+    if state["phase"] != FINISHED:
+        return f"unfinished, {player_name(int(state['actor']))} to decide"
+    winners = winner_names(state)
+    won = f"{', '.join(winners) or 'nobody'} {'win' if len(winners) > 1 else 'wins'}"
+    return f"truncated, {won}" if state["truncated"] else won
+
+
+@dataclass(frozen=True, eq=False)
+class GameRecord:
+    """A game read from its text.
+
+    Args:
+        options: its options.
+        actions: i8 [T], in order.
+        states: STATE [T + 1]; states[t] is the game before actions[t], the last one is where the text ends.
+    """
+
+    options: Options
+    actions: np.ndarray
+    states: np.ndarray
+
+    @property
+    def first_state(self) -> np.void:
+        """The game as it was dealt, STATE."""
+        return self.states[0]  # type: ignore[no-any-return]
+
+    @property
+    def last_state(self) -> np.void:
+        """The game where the text ends, STATE."""
+        return self.states[-1]  # type: ignore[no-any-return]
+
+
+class _Replay:
+    """One game under way, with what the text says about each action."""
+
+    def __init__(self, options: Options, first_state: Any) -> None:
+        self.rules = make_rules(options)
+        self.states = np.zeros(1, STATE)
+        self.states[0] = first_state
+        self._legal = np.zeros((1, int(self.rules["num_actions"][0])), np.uint8)
+
+    @property
+    def state(self) -> np.void:
+        return self.states[0]  # type: ignore[no-any-return]
+
+    def legal_actions(self) -> np.ndarray:
+        legal(self.rules, self.states, self._legal)
+        return np.flatnonzero(self._legal[0])
+
+    def take(self, action: int) -> str | None:
+        """Take an action and give its announced answer, "" if nothing is announced; None if it is illegal."""
+        seat, taken = int(self.state["actor"]), np.zeros(1, np.uint8)
+        step(self.rules, self.states, np.array([action], np.int64), taken)
+        if not taken[0]:
+            return None
+        if action < self.rules["exchange_at"][0]:
+            return str(self.state["events"][0, 5])
+        if self.state["accused"][seat]:
+            return "right" if self.state["standing"][seat] == RIGHT else "wrong"
+        return ""
+
+
+# --- writing ---
+
+
+def _one_state(states: Any) -> np.ndarray:
+    """Give a STATE record, or an array of one, as a copy STATE [1]."""
+    given = np.asarray(states)
+    if given.dtype != STATE or given.size != 1:
+        raise NotationError(f"first_state must be one STATE record, got dtype {str(given.dtype)[:MAX_SHOWN]} and shape {given.shape}")
+    copy = np.zeros(1, STATE)
+    copy[0] = given.reshape(1)[0]
+    return copy
+
+
+def _option_words(options: Options) -> str:
+    changed = (f.name for f in fields(options) if f.name == "num_players" or getattr(options, f.name) != f.default)
+    return " ".join(f"{name}={getattr(options, name)}" for name in changed)
+
+
+def _deal_lines(options: Options, state: np.void) -> Iterator[str]:
+    yield HEADER
+    yield f"options: {_option_words(options)}"
+    yield f"missing: {' '.join(gem_names(state['missing_gems']))}"
+    for seat in range(options.num_players):
+        yield f"hand {player_name(seat)}: {' '.join(gem_names(state['hands'][seat]))}"
+    yield f"table: {' '.join(gem_names(state['table'])) or 'none'}"
+    for seat in range(options.num_players):
+        yield f"search {player_name(seat)}: {' '.join(search_card_names(state['search'][seat]))}"
+    yield f"pile: {' '.join(pile_names(state))}"
+    yield f"first: {player_name(int(state['turn']))}"
+    yield f"generator: 0x{int(state['rng']):016x}"
+    yield ""
+
+
+def _action_lines(replay: _Replay, num_players: int, actions: Iterable[int]) -> Iterator[str]:
+    for number, action in enumerate(actions):
+        name = action_name(action, num_players)
+        seat = int(replay.state["actor"])
+        answer = replay.take(int(action))
+        if answer is None:
+            raise NotationError(f"action {number} ({name}) is illegal where it stands ({result_text(replay.state)}); {_legal_names(replay, name, num_players)}")
+        yield f"{player_name(seat)}: {name}{' -> ' if answer else ''}{answer}"
+
+
+def _legal_names(replay: _Replay, name: str, num_players: int) -> str:
+    names = [action_name(action, num_players) for action in replay.legal_actions()]
+    return f"legal here: {alternatives(name, names)}" if names else "no action is legal in a finished game"
+
+
+def game_text(options: Options, first_state: Any, actions: Iterable[int]) -> str:
+    """Write a game, finished or not, as a text that `parse_game` replays to the same states.
+
+    Args:
+        options: the options of the game.
+        first_state: STATE, one record (or an array of one), as `deal` left it.
+        actions: the actions taken since, in order.
+
+    Raises:
+        NotationError: the state is no fresh deal of these options, or an action is illegal.
+    """
+    first = _one_state(first_state)
+    head = list(_deal_lines(options, first[0]))
+    if _read_deal(_Lines("\n".join(head)))[1].tobytes() != first.tobytes():
+        raise NotationError("first_state must be a fresh deal, as deal left it; this game is already under way")
+    replay = _Replay(options, first[0])
+    body = list(_action_lines(replay, options.num_players, actions))
+    text = "\n".join([*head, *body, *([""] if body else []), f"result: {result_text(replay.state)}", ""])
+    if len(text) > MAX_TEXT:
+        raise NotationError(f"the game has {len(text)} characters, more than the {MAX_TEXT} of a game text")
+    return text
+
+
+# --- reading ---
+
+
+def _fail(number: int, line: str, message: str) -> NoReturn:
+    raise NotationError(f"line {number}: {message}: {quoted(line)}")
+
+
+class _Lines:
+    """The lines of a text that say something, with their numbers; ``#`` starts a comment."""
+
+    def __init__(self, text: str) -> None:
+        numbered = enumerate(text.replace("\r\n", "\n").split("\n"), 1)
+        self._lines = [(number, line) for number, raw in numbered if (line := raw.partition("#")[0].rstrip())]
+        self._end = text.count("\n") + 1
+        self._at = 0
+
+    def next(self, expected: str) -> tuple[int, str]:
+        """Give the next line with its number, or say what should have stood there."""
+        if self._at == len(self._lines):
+            raise NotationError(f"line {self._end}: the text ends where {expected} is expected")
+        self._at += 1
+        return self._lines[self._at - 1]
+
+    def value(self, key: str) -> tuple[int, str, str]:
+        """Give the next line, which must be ``key: value``, with its number and its value."""
+        number, line = self.next(f"'{key}: ...'")
+        found, _, value = line.partition(": ")
+        if found != key or not value:
+            _fail(number, line, f"expected '{key}: ...'")
+        return number, line, value
+
+    def done(self) -> bool:
+        """Say whether no line is left."""
+        return self._at == len(self._lines)
+
+
+def _read_header(lines: _Lines) -> None:
+    number, line = lines.next(f"'{HEADER}'")
+    if line.startswith("sleuth game ") and line != HEADER:
+        _fail(number, line, f"this version of the format is unknown, only {HEADER.rpartition(' ')[2]} can be read")
+    if line != HEADER:
+        _fail(number, line, f"a game text starts with '{HEADER}'")
+
+
+def _option_value(default: Any, word: str) -> Any:
+    """Turn the text of an option into its type; what does not fit stays text, and `Options` refuses it."""
+    if isinstance(default, bool):
+        return {"False": False, "True": True}.get(word, word)
+    return int(word) if isinstance(default, int) and len(word) < 12 and word.isascii() and word.isdigit() else word
+
+
+def _read_options(lines: _Lines) -> Options:
+    number, line, words = lines.value("options")
+    defaults = {field.name: field.default for field in fields(Options)}
+    chosen: dict[str, Any] = {}
+    for word in words.split(" "):
+        name, _, value = word.partition("=")
+        if name not in defaults:
+            _fail(number, line, f"unknown option {quoted(name)}; expected {alternatives(name, list(defaults))}")
+        if name in chosen:
+            _fail(number, line, f"option {name} is given twice")
+        chosen[name] = _option_value(defaults[name], value[:MAX_SHOWN])
+    try:
+        return Options(**chosen)
+    except OptionError as error:
+        _fail(number, line, str(error))
+
+
+class _Deal:
+    """The cards of one kind, each of which may be dealt once."""
+
+    def __init__(self, lines: _Lines, parse: Any, name: Any) -> None:
+        self._lines, self._parse, self._name = lines, parse, name
+        self._dealt: dict[int, int] = {}
+
+    def read(self, key: str, size: int) -> list[int]:
+        """Read the line of a hand, which must have `size` cards that no line before has."""
+        number, line, value = self._lines.value(key)
+        words = [] if value == "none" else value.split(" ")
+        if len(words) != size:
+            _fail(number, line, f"{key} must have {size} cards, has {len(words)}")
+        return [self._card(number, line, word) for word in words]
+
+    def _card(self, number: int, line: str, word: str) -> int:
+        try:
+            card: int = self._parse(word)
+        except NotationError as error:
+            _fail(number, line, str(error))
+        if card in self._dealt:
+            _fail(number, line, f"{self._name(card)} is dealt twice, first in line {self._dealt[card]}")
+        self._dealt[card] = number
+        return card
+
+
+def _mask(cards: Iterable[int]) -> int:
+    return sum(1 << card for card in cards)
+
+
+def _read_deal(lines: _Lines) -> tuple[Options, np.ndarray]:
+    """Read a game as dealt: its options and STATE [1]."""
+    _read_header(lines)
+    options = _read_options(lines)
+    states = new_states(1)
+    state, seats = states[0], range(options.num_players)
+    gems = _Deal(lines, parse_gem, gem_name)
+    state["missing_gems"] = _mask(gems.read("missing", options.missing))
+    for seat in seats:
+        state["hands"][seat] = _mask(gems.read(f"hand {player_name(seat)}", options.hand_size))
+    state["table"] = _mask(gems.read("table", options.table_size))
+    cards = _Deal(lines, parse_search_card, search_card_name)
+    for seat in seats:
+        state["search"][seat] = _mask(cards.read(f"search {player_name(seat)}", SEARCH_HAND))
+    pile = cards.read("pile", NUM_SEARCH_CARDS - SEARCH_HAND * options.num_players)
+    state["pile"][: len(pile)] = pile[::-1]
+    state["pile_size"] = len(pile)
+    state["turn"] = state["actor"] = _read_first(lines, options)
+    state["rng"] = _read_generator(lines)
+    return options, states
+
+
+def _read_first(lines: _Lines, options: Options) -> int:
+    number, line, value = lines.value("first")
+    first = 1 if options.first_player == "seat_0" else options.num_players
+    names = [player_name(seat) for seat in range(first)]
+    if value not in names:
+        _fail(number, line, f"the first player must be {alternatives(value, names)}")
+    return names.index(value)
+
+
+def _read_generator(lines: _Lines) -> int:
+    number, line, value = lines.value("generator")
+    if len(value) != 18 or value[:2] != "0x" or not set(value[2:]) <= set("0123456789abcdef"):
+        _fail(number, line, "the generator must be 0x and 16 hexadecimal digits (0-9, a-f)")
+    return int(value, 16)
+
+
+def _read_action(replay: _Replay, num_players: int, number: int, line: str) -> int:
+    """Check one line of play against the game so far and play it."""
+    actor = int(replay.state["actor"])
+    if actor < 0:
+        _fail(number, line, f"the game is finished ({result_text(replay.state)}); expected 'result: {result_text(replay.state)}'")
+    player, _, rest = line.partition(": ")
+    if player != player_name(actor):
+        _fail(number, line, f"expected '{player_name(actor)}: ACTION', who decides here, or 'result: {result_text(replay.state)}'")
+    name, arrow, said = rest.partition(" -> ")
+    try:
+        action = parse_action(name, num_players)
+    except NotationError as error:
+        _fail(number, line, str(error))
+    answer = replay.take(action)
+    if answer is None:
+        _fail(number, line, f"illegal action; {_legal_names(replay, name, num_players)}")
+    if arrow and said != answer:
+        _fail(number, line, f"the answer must be {answer or 'left out'}, not {quoted(said)}")
+    return action
+
+
+def parse_game(text: str) -> GameRecord:
+    """Read a game text and replay it.
+
+    The answers after ``->`` may be left out; those given are checked, and so is the result that ends the text.
+
+    Raises:
+        NotationError: something is wrong; the message has the number of the line, quotes it and says what is right.
+    """
+    if not isinstance(text, str):
+        raise NotationError(f"a game text must be a str, got {quoted(text)}")
+    if len(text) > MAX_TEXT:
+        raise NotationError(f"a game text has at most {MAX_TEXT} characters, got {len(text)}")
+    lines = _Lines(text)
+    options, first = _read_deal(lines)
+    replay = _Replay(options, first[0])
+    # Bytes, because copies of a record array leave whatever was in memory in its padding.
+    states, actions = bytearray(replay.states.tobytes()), []
+    while True:
+        number, line = lines.next(f"an action or 'result: {result_text(replay.state)}'")
+        if line.startswith("result: "):
+            break
+        actions.append(_read_action(replay, options.num_players, number, line))
+        states += replay.states.tobytes()
+    if line != f"result: {result_text(replay.state)}":
+        _fail(number, line, f"the result must be '{result_text(replay.state)}'")
+    if not lines.done():
+        _fail(*lines.next(""), "nothing may follow the result")
+    return GameRecord(options, np.array(actions, np.int64), np.frombuffer(states, STATE))
