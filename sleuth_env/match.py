@@ -43,7 +43,8 @@ class Table:
     """Play a batch of games, some seats by bots, the others by learners.
 
     A bot's random bits at a decision come from the game's seed and the number of decisions taken in it so far, so a game is the
-    same in any batch. `seats`, `bots` and the states may be changed between calls, for instance to draw new opponents.
+    same in any batch. `seats` and `bots` may be changed between calls, for instance to draw new opponents. `states` (STATE [B]),
+    `decisions` (i8 [B], how many were taken in each game) and `last_actions` (i8 [B], -1 before the first) are there to be read.
 
     Args:
         game: a game module.
@@ -63,6 +64,7 @@ class Table:
         # A blank state is no game: nobody is to act in it until it is dealt.
         self.states["actor"] = -1
         self.decisions = np.zeros(num_games, np.int64)
+        self.last_actions = np.full(num_games, -1, np.int64)
         self._streams = np.zeros(num_games, np.uint64)
         self._all = np.arange(num_games)
         self._views = np.zeros(num_games, game.VIEW)
@@ -99,6 +101,7 @@ class Table:
         self.game.deal(self.rules, states, seeds)
         self.states[rows] = states
         self.decisions[rows] = 0
+        self.last_actions[rows] = -1
         self._streams[rows] = mixed_seeds(seeds ^ BOTS_STREAM)
 
     def play_on(self) -> None:
@@ -132,6 +135,7 @@ class Table:
             raise self._illegal(rows, players, states, actions, taken)
         self.states[rows] = states
         self.decisions[rows] += 1
+        self.last_actions[rows] = actions
         return True
 
     def step(self, rows: ArrayLike, actions: ArrayLike) -> NDArray[np.bool_]:
@@ -149,6 +153,7 @@ class Table:
         self.game.step(self.rules, states, actions, taken)
         self.states[rows] = states
         self.decisions[rows] += taken
+        self.last_actions[rows] = np.where(taken, actions, self.last_actions[rows])
         return taken.astype(np.bool_)
 
     def views(self, rows: ArrayLike, seats: ArrayLike | None = None) -> NDArray[np.void]:
