@@ -199,21 +199,31 @@ def _write_bits(row, at, width, mask):
 
 
 @kernel
-def _write_number(row, at, code, number):
-    encoding = code["encoding"]
+def _write_number(row, at, encoding, width, base, scale, number):
     if encoding == BITS:
-        _write_bits(row, at, code["width"], number)
+        _write_bits(row, at, width, number)
     elif encoding == CLEAR_BITS:
-        _write_bits(row, at, code["width"], ~number)
+        _write_bits(row, at, width, ~number)
     elif encoding == ONE_HOT:
-        if 0 <= number - code["base"] < code["width"]:
-            row[at + number - code["base"]] = 1.0
+        if 0 <= number - base < width:
+            row[at + number - base] = 1.0
     elif encoding == EQUALS:
-        row[at] = number == code["base"]
+        row[at] = number == base
     elif encoding == KNOWN:
         row[at] = number >= 0
     elif number > 0:
-        row[at] = number / code["scale"]
+        row[at] = number / scale
+
+
+@kernel
+def _write_block(row, code, numbers):
+    """Write one block from the numbers of a record, read as integers of the block's item size."""
+    encoding, width, base, scale = code["encoding"], code["width"], code["base"], code["scale"]
+    item, at = code["start"], code["at"]
+    for _ in range(code["rows"]):
+        _write_number(row, at, encoding, width, base, scale, np.int64(numbers[item]))
+        item += code["stride"]
+        at += width
 
 
 @kernel
@@ -222,18 +232,14 @@ def _write(codes, views_8, views_4, views_1, sheets_8, out):
     for b in range(out.shape[0]):
         out[b, :] = 0.0
         for i in range(codes.size):
-            code = codes[i]
-            for r in range(code["rows"]):
-                item = code["start"] + r * code["stride"]
-                if code["from_sheet"]:
-                    number = sheets_8[b, item]
-                elif code["item_size"] == 8:
-                    number = views_8[b, item]
-                elif code["item_size"] == 4:
-                    number = np.int64(views_4[b, item])
-                else:
-                    number = np.int64(views_1[b, item])
-                _write_number(out[b], code["at"] + r * code["width"], code, number)
+            if codes[i]["from_sheet"]:
+                _write_block(out[b], codes[i], sheets_8[b])
+            elif codes[i]["item_size"] == 8:
+                _write_block(out[b], codes[i], views_8[b])
+            elif codes[i]["item_size"] == 4:
+                _write_block(out[b], codes[i], views_4[b])
+            else:
+                _write_block(out[b], codes[i], views_1[b])
 
 
 def _numbers(records: np.ndarray, kind: str) -> np.ndarray:

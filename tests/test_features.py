@@ -1,0 +1,177 @@
+"""The observation: every number comes from the layout table, and says what the view says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sleuth_env.sleuth import features
+from sleuth_env.sleuth.cards import ALL_GEMS, Options, make_rules, num_actions
+from sleuth_env.sleuth.clues import read_sheet
+from sleuth_env.sleuth.features import RECORDS, observation_layout, observation_size, write_observations
+from sleuth_env.sleuth.rules import FINISHED, LEFT, deal, legal, new_states, step
+from sleuth_env.sleuth.view import VIEW, view
+
+VARIANTS = [
+    Options(3),
+    Options(4),
+    Options(5),
+    Options(6),
+    Options(7),
+    Options(3, missing=3, winners=2, double_interrogation=True),
+    Options(4, missing=2, winners=3, announce_result=False, super_sleuth=True),
+    Options(7, winners=6, double_interrogation=True, max_turns=40),
+    Options(5, accuse="own_turn", last_survivor_wins=True),
+]
+
+
+def bits(mask: int, width: int) -> list[float]:
+    return [float(int(mask) >> i & 1) for i in range(width)]
+
+
+def one_hot(number: int, width: int, base: int = 0) -> list[float]:
+    return [float(number - base == i) for i in range(width)]
+
+
+def views_of_random_play(options: Options, games: int = 24, steps: int = 90, seed: int = 5) -> np.ndarray:
+    """Views of every seat at many moments of random games in which few accuse."""
+    rng = np.random.default_rng(seed)
+    rules, states = make_rules(options), new_states(games)
+    deal(rules, states, rng.integers(0, 2**63, games).astype(np.uint64))
+    marks, taken = np.zeros((games, num_actions(options)), np.uint8), np.zeros(games, np.uint8)
+    found = []
+    for i in range(steps):
+        legal(rules, states, marks)
+        worth = rng.random(marks.shape) * marks
+        worth[:, -37:-1] *= 0.02
+        step(rules, states, worth.argmax(1), taken)
+        views = np.zeros(games, VIEW)
+        view(rules, states, np.full(games, i % options.num_players), views)
+        found.append(views)
+    return np.concatenate(found)
+
+
+def observe(options: Options, views: np.ndarray, record: str) -> np.ndarray:
+    out = np.full((views.size, observation_size(options, record)), np.nan, np.float32)
+    write_observations(make_rules(options), views, out, record)
+    return out
+
+
+@pytest.mark.parametrize("record", RECORDS)
+@pytest.mark.parametrize("options", VARIANTS, ids=str)
+def test_every_number_is_written_and_lies_between_0_and_1(options: Options, record: str) -> None:
+    observations = observe(options, views_of_random_play(options), record)
+    assert observations.dtype == np.float32
+    assert observations.min() >= 0
+    assert observations.max() <= 1
+
+
+@pytest.mark.parametrize("record", RECORDS)
+@pytest.mark.parametrize("num_players", range(3, 8))
+def test_the_blocks_fill_the_observation_without_gap_or_overlap(num_players: int, record: str) -> None:
+    layout = observation_layout(Options(num_players), record)
+    end = 0
+    for block in layout:
+        assert layout[block.name] == slice(end, end + block.size)
+        end += block.size
+    assert end == layout.size == observation_size(Options(num_players), record)
+    assert len({block.name for block in layout}) == len(layout.blocks)
+
+
+@pytest.mark.parametrize("record", RECORDS)
+@pytest.mark.parametrize("options", VARIANTS, ids=str)
+def test_every_block_says_what_the_view_says(options: Options, record: str) -> None:
+    views = views_of_random_play(options)
+    blocks = observation_layout(options, record).views(observe(options, views, record))
+    for i in range(0, views.size, 37):
+        expected = expected_blocks(options, views[i], record)
+        assert set(expected) == set(blocks)
+        for name, block in blocks.items():
+            np.testing.assert_allclose(block[i], np.reshape(expected[name], block[i].shape), rtol=1e-6, err_msg=name)
+
+
+def expected_blocks(options: Options, v: np.void, record: str) -> dict[str, object]:
+    """Spell every block out by hand from the fields of one view."""
+    n = options.num_players
+    events = v["events"][:n]
+    expected: dict[str, object] = {name: bits(v[name], 36) for name in ("hand", "table", "accusing", "accused")}
+    expected |= {name: [bits(v[name][k], 54) for k in range(n)] for name in ("search", "spent")}
+    if record == "sheet":
+        sheet = read_sheet(make_rules(options), np.array([v]))[0]
+        expected["certain_yes"] = [bits(sheet["has"][h], 36) for h in range(n)]
+        expected["certain_no"] = [bits(ALL_GEMS & ~sheet["can"][h], 36) for h in range(n)]
+    else:
+        expected["seen"] = [bits(v["seen"][k], 36) for k in range(n)]
+        expected["missing_gems"] = bits(v["missing_gems"], 36)
+    return expected | {
+        "answer_known": v["answers"][:n] >= 0,
+        "answer_count": np.maximum(v["answers"][:n], 0) / 12,
+        "askers": [[bits(v["askers"][k, q], n) for q in range(43)] for k in range(n)],
+        "seen_by": [bits(v["seen_by"][k], 36) for k in range(n)],
+        "discards": bits(v["discards"], 54),
+        "pile_size": v["pile_size"] / 54,
+        "exchanges": v["exchanges"][:n] / options.max_turns,
+        "in_contention": v["standing"][:n] == 0,
+        "out": v["standing"][:n] == 1,
+        "right": v["standing"][:n] == 2,
+        "place": v["place"][:n] / n,
+        "turn": one_hot(v["turn"], n),
+        "phase": one_hot(v["phase"], 5),
+        "to_act": v["to_act"],
+        "first_target": one_hot(v["first_target"], n),
+        "first_elements": one_hot(v["first_elements"], 2, base=1),
+        "event_kind": [one_hot(event[0], 6, base=1) for event in events],
+        "event_asker": [one_hot(event[1], n) for event in events],
+        "event_target": [one_hot(event[2], n) for event in events],
+        "event_question": [one_hot(event[3], 43) for event in events],
+        "event_card": [one_hot(event[4], 54) for event in events],
+        "event_count": [max(event[5], 0) / 12 for event in events],
+        "turn_number": v["turn_number"] / options.max_turns,
+    }
+
+
+def test_the_games_that_are_checked_have_everything_in_them() -> None:
+    """Guard the tests above against games in which nothing happens."""
+    views = np.concatenate([views_of_random_play(options) for options in VARIANTS])
+    assert (views["phase"] == FINISHED).any()
+    assert {0, 1, 2, 3, 4} <= set(views["phase"].tolist())
+    assert {0, 1, 2, LEFT} <= set(views["standing"].ravel().tolist())
+    assert {0, 1, 2, 3, 4, 5, 6} <= set(views["events"][..., 0].ravel().tolist())
+    assert views["accusing"].any()
+    assert (views["first_elements"] == 2).any()
+    assert (views["discards"] > 0).any()
+    assert views["seen"].any()
+    assert views["seen_by"].any()
+
+
+def test_the_named_blocks_are_views_of_the_observation() -> None:
+    options = Options(3)
+    observation = observe(options, views_of_random_play(options, games=1, steps=1), "sheet")[0]
+    blocks = observation_layout(options).views(observation)
+    blocks["hand"][0] = 0.5
+    assert observation[observation_layout(options)["hand"]][0] == 0.5
+
+
+def test_the_digest_tells_layouts_apart() -> None:
+    digests = {observation_layout(Options(n, max_turns=turns), record).digest for n in range(3, 8) for turns in (100, 300) for record in RECORDS}
+    assert len(digests) == 20
+
+
+def test_an_unknown_record_is_refused_with_the_legal_ones() -> None:
+    with pytest.raises(ValueError, match=r"'sheet', 'raw', got 'secret'"):
+        observation_layout(Options(3), "secret")
+
+
+def test_a_wrong_shape_is_refused_before_anything_is_written() -> None:
+    options = Options(3)
+    views, out = views_of_random_play(options, games=1, steps=1), np.full((1, 7), 0.25, np.float32)
+    with pytest.raises(ValueError, match=r"out must have the shape"):
+        write_observations(make_rules(options), views, out)
+    assert (out == 0.25).all()
+    with pytest.raises(ValueError, match="numbers in its last axis"):
+        observation_layout(options).views(out)
+
+
+def test_no_encoding_is_left_unused() -> None:
+    used = {block.encoding for n in (3, 7) for record in RECORDS for block in observation_layout(Options(n), record)}
+    assert used == {features.BITS, features.CLEAR_BITS, features.ONE_HOT, features.EQUALS, features.KNOWN, features.NUMBER}
