@@ -1,0 +1,53 @@
+"""Sleuth, the deduction card game by Sid Sackson, as an environment for reinforcement learning.
+
+>>> from sleuth_env import sleuth_v0  # PettingZoo, all players
+>>> import gymnasium
+>>> gymnasium.make("sleuth_env:sleuth_env/Sleuth-v0", num_players=4, opponents="sheet")  # Gymnasium, one learner
+
+Axis letters, used for every shape in this package: ``B`` games, ``P`` seats, ``A`` actions, ``C`` gem cards, ``Q`` questions,
+``H`` holders of cards (opponents and the missing gems), ``N`` numbers of an observation.
+
+Importing this registers the Gymnasium environment and loads nothing else: the public names below are imported when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+GYMNASIUM_ID = "sleuth_env/Sleuth-v0"
+
+# The public names and the modules that they live in.
+_HOMES = {
+    "Options": "sleuth_env.sleuth",
+    "make_bot": "sleuth_env.sleuth",
+    "SoloEnv": "sleuth_env.solo",
+    "Table": "sleuth_env.match",
+    "play_match": "sleuth_env.match",
+    "load_policy": "sleuth_env.policy",
+    "make_player": "sleuth_env.policy",
+}
+__all__ = ["GYMNASIUM_ID", "__version__", *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'sleuth_env' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])
+
+
+def _register() -> None:
+    """Register the environment with Gymnasium, once."""
+    from gymnasium.envs.registration import register, registry
+
+    if GYMNASIUM_ID not in registry:
+        register(GYMNASIUM_ID, "sleuth_env.solo:SoloEnv")
+
+
+_register()

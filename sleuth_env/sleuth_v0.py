@@ -1,0 +1,145 @@
+"""Sleuth (Sid Sackson, 1971) for 3 to 7 players: PettingZoo's environment, and its manual page.
+
+One of 36 gem cards has been set aside; players ask one another how many gems of a kind they hold, and whoever first names
+the missing gem wins. Hidden hands, public counts, private glimpses of cards, accusations at any time.
+
+    from sleuth_env import sleuth_v0
+
+    env = sleuth_v0.env(num_players=4)
+    env.reset(seed=1)
+    for agent in env.agent_iter():
+        observation, reward, termination, truncation, info = env.last()
+        finished = termination or truncation
+        env.step(None if finished else env.action_space(agent).sample(observation["action_mask"]))
+
+| | |
+|---|---|
+| Creation | ``sleuth_v0.env(...)``, ``sleuth_v0.raw_env(...)``, with PettingZoo 1.27 also ``pettingzoo.make("aec", "sleuth_env/sleuth-v0", ...)`` |
+| Agents | ``player_0`` ... ``player_{n-1}``, clockwise |
+| Actions | ``Discrete(A)``, A = 448, 653, 858, 1063, 1268 for 3 to 7 players |
+| Observations | ``{"observation": Box(0, 1, (N,), float32), "action_mask": Box(0, 1, (A,), int8)}`` |
+| State | ``Box(0, 1, (n * N,), float32)``: every player's observation in the order of the seats; hidden information, for central critics only |
+| Order | whoever has to decide, often out of turn: after every answer each player in contention may accuse |
+
+Actions
+-------
+One number, whose meaning never moves: search cards are named, not their place in the hand; opponent ``+k`` sits k seats to the left.
+
+| block | size | notation |
+|---|---|---|
+| ask an opponent a question, paid with a search card that allows it | (n-1) x 162 | ``ask +2 blue-opal with free-blue`` |
+| final question to an opponent: no card is spent, an accusation must follow | (n-1) x 43 | ``final +1 pair`` |
+| exchange all four search cards | 1 | ``exchange`` |
+| accuse a gem; with several missing gems, name them one after another | 36 | ``accuse blue-opal-pair`` |
+| pass: decline an offer to accuse, end the turn after one of two interrogations | 1 | ``pass`` |
+
+``sleuth_env.sleuth.action_name`` and ``parse_action`` translate. The mask of a player who is not to act is zero; that of a finished game
+is all ones. `raw_env` refuses an illegal action with a ValueError and changes nothing; `env` ends the game with -1 for that player and
+0 for the others.
+
+Observations
+------------
+Own seat first, then the opponents in turn order; ``sleuth_env.sleuth.observation_layout(options, record).views(observation)`` gives the blocks
+by name. n players, holders are the n-1 opponents and the missing gems.
+
+| block | shape | meaning |
+|---|---|---|
+| hand | 36 | own gem cards |
+| table | 36 | gem cards face up |
+| certain_yes, certain_no | n x 36 | ``record="sheet"``: per holder, what the deduction sheet proves |
+| seen | n x 36 | ``record="raw"``: per opponent, the cards that he has shown |
+| missing_gems | 36 | ``record="raw"``: the missing gems where the player has the right to know them |
+| answer_known, answer_count | n x 43 x 1 | per seat and question: whether a count was announced; the count / 12 |
+| askers | n x 43 x n | per seat and question: who has asked it (and seen the cards, if it has two elements) |
+| seen_by | n x 36 | own cards that each player has seen |
+| search | n x 54 | everybody's face-up search cards |
+| spent | n x 54 | cards with which each player has paid for questions |
+| discards, pile_size | 54, 1 | the discard pile; cards left to draw / 54 |
+| exchanges | n x 1 | how often each player has exchanged / max_turns |
+| in_contention, out, right, place | n x 1 | how each player stands; his place / n |
+| turn, phase, to_act | n, 5, 1 | whose turn it is, what is being decided, whether this player decides it |
+| first_target, first_elements | n, 2 | additional interrogations: who was asked first this turn, with one or two elements |
+| accusing, accused | 36 | own accusation: gems named so far; gems named in all |
+| event_kind, event_asker, event_target, event_question, event_card, event_count | n x 6, n, n, 43, 54, 1 | the last n public events, newest first |
+| turn_number | 1 | / max_turns |
+
+Rewards
+-------
+All in the last step, in which everybody terminates (or, at the turn limit, is truncated); a player who is out waits for it, unasked.
+
+| | winner | others |
+|---|---|---|
+| somebody names the missing gem | +1 | -1 / (n-1) |
+| everybody is out | | -1 / (n-1) |
+| ``winners=k``: the j-th to be right | 1 - (j-1)/k | share the negative sum equally |
+| turn limit | as above | out: -1 / (n-1); still in: 0 |
+
+Options
+-------
+`sleuth_env.Options` explains and checks them. Defaults first.
+
+| option | values | meaning |
+|---|---|---|
+| num_players | 4, 3 to 7 | |
+| missing | 1, 2, 3 | gems set aside; more than one with 3 or 4 players only |
+| winners | 1 to n-1 | places that are played for |
+| double_interrogation | False, True | one or two questions a turn |
+| super_sleuth | False, True | two-element questions are answered with the number only |
+| first_player | "random", "seat_0" | |
+| accuse | "any_time", "own_turn" | after every answer, or only on one's own turn |
+| offer_order | "random", "clockwise" | in which order players are offered to accuse |
+| announce_result | True, False | whether others learn if an accusation was right; False with winners > 1 only |
+| last_survivor_wins | False, True | whether the last player left in wins |
+| max_turns | 300, 1 or more | truncation; `max_cycles` is another name |
+
+Besides: ``record`` ("sheet" or "raw"), ``render_mode`` ("human", "ansi", "rgb_array") and ``viewpoint`` (whose view is drawn; None: the agent to act).
+For analysis, `raw_env` has `reveal`, `game_text`, `view`, `get_state` and `set_state`; through the wrappers, ``env.unwrapped.reveal()``.
+
+Version history
+---------------
+* v0: first version.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import pettingzoo
+
+from .aec import GameEnv, wrapped
+from .game import RENDER_MODES, Game, load_game
+
+PETTINGZOO_ID = "sleuth_env/sleuth-v0"
+
+
+class raw_env(GameEnv):  # noqa: N801 - PettingZoo's name for it
+    """Sleuth without wrappers: an illegal action raises ValueError and changes nothing. See `GameEnv` for the arguments."""
+
+    game: ClassVar[Game] = load_game("sleuth_env.sleuth")
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "sleuth_v0",
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 2,
+        "is_parallelizable": False,
+    }
+
+
+def env(
+    render_mode: str | None = None,
+    record: str = "sheet",
+    viewpoint: str | int | None = None,
+    max_cycles: int | None = None,
+    **options: Any,
+) -> Any:
+    """Make Sleuth wrapped as PettingZoo's classic games are: an illegal action ends the game with -1. See `GameEnv` for the arguments."""
+    return wrapped(raw_env(render_mode, record, viewpoint, max_cycles, **options))
+
+
+def _register() -> None:
+    """Register with PettingZoo, once; versions before 1.27 have no registry."""
+    registry = getattr(pettingzoo, "aec_registry", None)
+    if registry is not None and PETTINGZOO_ID not in registry:
+        pettingzoo.register("aec", PETTINGZOO_ID, f"{__name__}:env")
+
+
+_register()
