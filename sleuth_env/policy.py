@@ -1,0 +1,316 @@
+"""A policy file as a player: safetensors with metadata, played without torch.
+
+A file holds the weights of a multi-layer perceptron, which gives one logit an action, and says for which game, options and
+observation it was trained. Nothing in it is executed or unpickled, and everything is checked before it is used.
+A policy plays under the options it was trained for. Only those of `MAY_DIFFER` may be others: they change neither the size of
+anything nor what an accusation is worth.
+Axis letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .bits import kernel
+
+SUFFIX = ".safetensors"
+FORMAT, FORMAT_VERSION = "sleuth-env policy", "1"
+MAY_DIFFER = ("first_player", "offer_order", "max_turns")
+ACTIVATIONS = ("relu", "tanh")
+MOST_LAYERS, MOST_HEADER_BYTES, MOST_FILE_BYTES = 16, 1 << 20, 1 << 30
+TWO_TO_MINUS_53 = 2.0**-53
+
+
+class PolicyError(ValueError):
+    """A policy file cannot be read, or cannot play this game; the message says why."""
+
+
+class Policy:
+    """Play a multi-layer perceptron: a bot.
+
+    Args:
+        game: the game module.
+        options: the options it was trained for.
+        record: the kind of observation it was trained on.
+        layers: (weight f4 [outputs, inputs], bias f4 [outputs]) of each layer; the last one gives the logits.
+        activation: "relu" or "tanh", after every layer but the last.
+        greedy: whether to take the best action instead of drawing one by its probability.
+        steps: decisions it was trained on.
+        name: how tables call it.
+
+    Raises:
+        PolicyError: the layers do not fit one another, the observation or the actions, or are not finite.
+    """
+
+    def __init__(
+        self,
+        game: Any,
+        options: Any,
+        record: str,
+        layers: Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]],
+        activation: str = "relu",
+        greedy: bool = False,
+        steps: int = 0,
+        name: str = "policy",
+    ) -> None:
+        self.game, self.options, self.record, self.activation = game, options, record, activation
+        self.greedy, self.steps, self.name = greedy, steps, name
+        self.layers = [(np.ascontiguousarray(weight, np.float32), np.ascontiguousarray(bias, np.float32)) for weight, bias in layers]
+        if activation not in ACTIVATIONS:
+            raise PolicyError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+        _check_layers(self.layers, game.observation_size(options, record), game.num_actions(options))
+        self._rules = game.make_rules(options)
+        # Transposed, an input's weights lie side by side: the kernel skips the inputs that are zero, which most are.
+        self._weights = [np.ascontiguousarray(weight.T) for weight, _ in self.layers]
+
+    @property
+    def hidden(self) -> list[int]:
+        """Units of the hidden layers."""
+        return [len(bias) for _, bias in self.layers[:-1]]
+
+    def act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Choose one legal action a row.
+
+        Args:
+            views: VIEW [B].
+            legal: u1 [B, A].
+            seeds: 64 random bits a row, u8 [B]; the same bits choose the same action.
+
+        Returns:
+            Actions, i8 [B]; -1 where nothing is legal.
+        """
+        observations = np.zeros((len(views), self._weights[0].shape[0]), np.float32)
+        self.game.write_observations(self._rules, views, observations, self.record)
+        actions = np.zeros(len(views), np.int64)
+        # Beyond the turns it was trained for an input would leave [0, 1].
+        _choose(self.logits(np.minimum(observations, 1)), legal, seeds, self.greedy, actions)
+        return actions
+
+    def logits(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Give the network's output (f4 [B, A]) for observations (f4 [B, N])."""
+        values = observations
+        for number, (weight, (_, bias)) in enumerate(zip(self._weights, self.layers, strict=True)):
+            inputs, values = values, np.empty((len(values), len(bias)), np.float32)
+            _apply_layer(inputs, weight, bias, values)
+            if number + 1 < len(self.layers):
+                values = np.maximum(values, 0) if self.activation == "relu" else np.tanh(values)
+        return values
+
+    def seated(self, options: Any) -> Policy:
+        """Give this policy as a player of a game with these options.
+
+        Raises:
+            PolicyError: it was trained for other ones.
+        """
+        trained, asked = dataclasses.asdict(self.options), dataclasses.asdict(options)
+        others = [key for key in trained if trained[key] != asked[key] and key not in MAY_DIFFER]
+        if others:
+            wanted = ", ".join(f"{key}={trained[key]!r} (this game has {asked[key]!r})" for key in others)
+            raise PolicyError(f"{self.name} was trained for {wanted}; only {', '.join(MAY_DIFFER)} may differ")
+        return self
+
+
+def _check_layers(layers: Sequence[tuple[Any, Any]], inputs: int, outputs: int) -> None:
+    if not 1 <= len(layers) <= MOST_LAYERS:
+        raise PolicyError(f"a policy has 1 to {MOST_LAYERS} layers, got {len(layers)}")
+    sizes = [inputs, *(bias.size for _, bias in layers[:-1]), outputs]
+    for number, ((weight, bias), (before, after)) in enumerate(zip(layers, pairwise(sizes), strict=True)):
+        if weight.shape != (after, before) or bias.shape != (after,):
+            raise PolicyError(f"layer {number} must have weights {(after, before)} and biases {(after,)}, got {weight.shape} and {bias.shape}")
+        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+            raise PolicyError(f"layer {number} has weights that are not finite numbers")
+
+
+@kernel
+def _apply_layer(inputs, weight, bias, outputs):
+    """Write inputs @ weight + bias, each row alone and in a fixed order: a matrix product would round by the size of the batch."""
+    for b in range(inputs.shape[0]):
+        row = outputs[b]
+        row[:] = bias
+        for i in range(inputs.shape[1]):
+            value = inputs[b, i]
+            if value != 0.0:
+                for j in range(row.size):
+                    row[j] += value * weight[i, j]
+
+
+@kernel
+def _choose(logits, legal, seeds, greedy, actions):
+    """Draw from the softmax over the legal actions by inverting its distribution function, or take the best one."""
+    chances = np.empty(logits.shape[1])
+    for b in range(logits.shape[0]):
+        best = -1
+        for a in range(logits.shape[1]):
+            if legal[b, a] and (best < 0 or logits[b, a] > logits[b, best]):
+                best = a
+        actions[b] = best
+        if greedy or best < 0:
+            continue
+        total = 0.0
+        for a in range(logits.shape[1]):
+            chances[a] = math.exp(np.float64(logits[b, a]) - np.float64(logits[b, best])) if legal[b, a] else 0.0
+            total += chances[a]
+        left = np.float64(seeds[b] >> np.uint64(11)) * TWO_TO_MINUS_53 * total
+        for a in range(logits.shape[1]):
+            # Strictly, so that an action without a chance is never drawn, not even by the last rounding.
+            if left < chances[a]:
+                actions[b] = a
+                break
+            left -= chances[a]
+
+
+# --- files ---
+
+
+def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str]) -> None:
+    """Write a policy file, replacing one that is there in a single step.
+
+    Args:
+        policy: what to write.
+        path: where; ends in ``.safetensors``.
+        versions: of the packages that made it.
+    """
+    from safetensors.numpy import save
+
+    layout = policy.game.observation_layout(policy.options, policy.record)
+    metadata = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "game": policy.game.NAME,
+        "options": json.dumps(dataclasses.asdict(policy.options)),
+        "num_players": str(policy.options.num_players),
+        "record": policy.record,
+        "observation": json.dumps([[block.name, list(block.shape)] for block in layout]),
+        "observation_hash": layout.digest,
+        "architecture": json.dumps({"kind": "mlp", "hidden": policy.hidden, "activation": policy.activation}),
+        "steps": str(policy.steps),
+        "versions": json.dumps(dict(versions)),
+    }
+    tensors = {f"{number}.{part}": array for number, layer in enumerate(policy.layers) for part, array in zip(("weight", "bias"), layer, strict=True)}
+    write_atomically(Path(path), save(tensors, metadata))
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that, whatever happens, its name means the whole old content or the whole new one."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_metadata(path: str | Path) -> dict[str, Any]:
+    """Read what a policy file says of itself, as plain values.
+
+    Raises:
+        PolicyError: it is no policy file of this format.
+    """
+    return _read(path)[0]
+
+
+def load_policy(path: str | Path, game: Any = None, greedy: bool = False) -> Policy:
+    """Read a policy file.
+
+    Args:
+        path: the file.
+        game: the game module; default: Sleuth.
+        greedy: see `Policy`.
+
+    Raises:
+        PolicyError: it is no policy file, it is damaged, or it is for another game, other options or another observation.
+    """
+    game = game or import_module("sleuth_env.sleuth")
+    metadata, tensors = _read(path)
+    if metadata["game"] != game.NAME:
+        raise PolicyError(f"{path} is a policy for the game {metadata['game']!r}, not for {game.NAME!r}")
+    try:
+        options = game.Options(**metadata["options"])
+        layout = game.observation_layout(options, metadata["record"])
+    except (TypeError, ValueError) as error:
+        raise PolicyError(f"{path}: its options or its kind of observation are not known here: {error}") from error
+    if layout.digest != metadata["observation_hash"]:
+        raise PolicyError(f"{path} was trained on another observation than this version's ({metadata['observation_hash']}, here {layout.digest})")
+    kind, hidden = (metadata["architecture"].get(key) for key in ("kind", "hidden"))
+    if kind != "mlp" or not isinstance(hidden, list) or len(tensors) != 2 * len(hidden) + 2:
+        raise PolicyError(f"{path}: unknown architecture {metadata['architecture']!r}; this version plays 'mlp'")
+    try:
+        layers = [(tensors[f"{number}.weight"], tensors[f"{number}.bias"]) for number in range(len(hidden) + 1)]
+        name = Path(path).name.removesuffix(SUFFIX)
+        return Policy(game, options, metadata["record"], layers, metadata["architecture"].get("activation"), greedy, metadata["steps"], name)
+    except KeyError as error:
+        raise PolicyError(f"{path} lacks the tensor {error}") from error
+    except PolicyError as error:
+        raise PolicyError(f"{path}: {error}") from error
+
+
+def make_player(text: str, options: Any, game: Any = None, greedy: bool = False) -> Any:
+    """Make a player of a bot's name or of a policy file's path (a text that ends in ``.safetensors``).
+
+    Raises:
+        PolicyError: the file cannot be read, or cannot play with these options.
+        ValueError: no such bot.
+    """
+    game = game or import_module("sleuth_env.sleuth")
+    if text.endswith(SUFFIX):
+        return load_policy(text, game, greedy).seated(options)
+    return game.make_bot(text, options)
+
+
+def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
+    """Check a file's frame before its content: sizes, then the metadata, then the tensors."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    content = _read_bytes(Path(path))
+    header_size = int.from_bytes(content[:8], "little")
+    if len(content) < 8 or not 2 <= header_size <= min(MOST_HEADER_BYTES, len(content) - 8):
+        raise PolicyError(f"{path} is no policy file, or only the beginning of one")
+    try:
+        header = json.loads(content[8 : 8 + header_size])
+        metadata = _metadata(header["__metadata__"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise PolicyError(f"{path} is no policy file: it does not say what it is") from error
+    if (metadata["format"], metadata["format_version"]) != (FORMAT, FORMAT_VERSION):
+        raise PolicyError(f"{path} has the format {metadata['format']!r} {metadata['format_version']!r}; this version reads {FORMAT!r} {FORMAT_VERSION!r}")
+    if any(entry.get("dtype") != "F32" for key, entry in header.items() if key != "__metadata__"):
+        raise PolicyError(f"{path} has weights that are not float32")
+    try:
+        return metadata, load(content)
+    except (SafetensorError, ValueError, OverflowError) as error:
+        raise PolicyError(f"{path} is damaged: {error}") from error
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_FILE_BYTES + 1)
+    except OSError as error:
+        raise PolicyError(f"{path} cannot be read: {error.strerror or error}") from error
+    if len(content) > MOST_FILE_BYTES:
+        raise PolicyError(f"{path} is larger than any policy file ({MOST_FILE_BYTES} bytes)")
+    return content
+
+
+def _metadata(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Turn the metadata's texts into values; each key must be there and of its type."""
+    plain = ("format", "format_version", "game", "record", "observation_hash")
+    parsed = {"options": dict, "observation": list, "architecture": dict, "versions": dict, "steps": int, "num_players": int}
+    metadata: dict[str, Any] = {key: texts[key] for key in plain} | {key: json.loads(texts[key]) for key in parsed}
+    if not all(isinstance(metadata[key], str) for key in plain) or not all(isinstance(metadata[key], kind) for key, kind in parsed.items()):
+        raise ValueError("metadata of the wrong type")
+    return metadata

@@ -1,0 +1,1 @@
+"""Training scripts: self-play against past selves and named bots. Nothing in the package imports them."""

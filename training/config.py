@@ -1,0 +1,262 @@
+"""The one schema of a training run: what a YAML file or the command line may say, and what is legal.
+
+Every departure becomes a ConfigError with one line a mistake: the key as a dotted path, the value, what is legal.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from sleuth_env import sleuth
+from sleuth_env.policy import SUFFIX
+
+
+class ConfigError(ValueError):
+    """A configuration is not legal; one line a mistake."""
+
+
+def whole_number(value: Any) -> Any:
+    """Let ``1e6`` stand for a million where a whole number is asked for."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def options_of(value: Any) -> Any:
+    """Turn a mapping into the game's options, whose own checks are the only ones."""
+    if not isinstance(value, dict):
+        return value
+    known = [field.name for field in dataclasses.fields(sleuth.Options)]
+    for key in value:
+        if key not in known:
+            raise PydanticCustomError("option", "{text}", {"text": f"{key}: {unknown_key(str(key), known)}"})
+    try:
+        return sleuth.Options(**value)
+    except ValueError as error:
+        # The game's messages begin with the name of the option.
+        key = re.match(r"\w*", str(error))[0]  # type: ignore[index]
+        raise PydanticCustomError("option", "{text}", {"text": f"{key}: {error}"}) from error
+
+
+Count = Annotated[int, BeforeValidator(whole_number), Field(ge=1)]
+Seed = Annotated[int, BeforeValidator(whole_number), Field(ge=0, lt=2**32)]
+Share = Annotated[float, Field(ge=0)]
+
+
+def player_name(value: Any) -> Any:
+    """Check that a text names a bot or a policy file; whether the file is one shows when it is loaded."""
+    if isinstance(value, str) and value not in sleuth.BOTS and not value.endswith(SUFFIX):
+        raise PydanticCustomError("player", "must be one of {names}, or a file that ends in {suffix}", {"names": ", ".join(sleuth.BOTS), "suffix": SUFFIX})
+    return value
+
+
+PlayerName = Annotated[str, BeforeValidator(player_name)]
+
+
+class Section(BaseModel):
+    """Refuse unknown keys, look-alike types (``"3"``, ``true`` for 1) and not-a-numbers; a run's settings never change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class NetworkConfig(Section):
+    """The policy and the value network: two multi-layer perceptrons of the same shape."""
+
+    hidden: Annotated[list[Count], Field(min_length=1, max_length=8)] = Field([256, 256], description="units of each hidden layer")
+    activation: Literal["relu", "tanh"] = Field("relu", description="activation function of the hidden layers")
+    initial_bias: dict[str, float] = Field({}, description="bias of the untrained policy's logits by the first word of the action, e.g. {accuse: -4}")
+
+
+class PpoConfig(Section):
+    """Proximal policy optimisation. A ``final_`` value makes the setting fall or rise linearly over the whole run."""
+
+    rollout_steps: Count = Field(128, description="decisions of each environment between two updates")
+    batch_size: Annotated[int, BeforeValidator(whole_number), Field(ge=2)] = Field(1024, description="decisions in a minibatch")
+    epochs: Count = Field(4, description="passes over each rollout")
+    learning_rate: float = Field(3e-4, gt=0, le=1, description="Adam's step size")
+    final_learning_rate: float | None = Field(None, ge=0, le=1, description="its value at the end of the run; null: constant")
+    clip_range: float = Field(0.2, gt=0, le=1, description="how far the probability ratio may move")
+    final_clip_range: float | None = Field(None, gt=0, le=1, description="its value at the end of the run; null: constant")
+    entropy: float = Field(0.01, ge=0, le=10, description="weight of the entropy bonus")
+    final_entropy: float | None = Field(None, ge=0, le=10, description="its value at the end of the run; null: constant")
+    gamma: float = Field(1.0, gt=0, le=1, description="discount a decision")
+    gae_lambda: float = Field(0.95, ge=0, le=1, description="lambda of the generalised advantage estimate")
+    value_weight: float = Field(0.5, ge=0, le=10, description="weight of the value loss")
+    max_grad_norm: float = Field(0.5, gt=0, description="gradients are clipped to this norm")
+    target_kl: float | None = Field(None, gt=0, description="an update stops early beyond 1.5 times this divergence; null: never")
+
+    def at(self, name: str, progress: float) -> float:
+        """Give a scheduled setting where ``progress`` (0 to 1) of the whole run is done."""
+        start, end = getattr(self, name), getattr(self, f"final_{name}")
+        return float(start if end is None else start + (end - start) * min(progress, 1.0))
+
+
+class OpponentsConfig(Section):
+    """Who sits in the other seats; every seat of every episode is drawn anew in these shares."""
+
+    bots: dict[PlayerName, Share] = Field({"random": 1.0}, description="share of each named bot, or of a policy file")
+    past_selves: Share = Field(1.0, description="share of snapshots of the learner")
+    snapshot_every: Count = Field(50_000, description="steps between two snapshots")
+    pool_size: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=64)] = Field(8, description="snapshots kept; the oldest leaves")
+
+
+class EvaluationConfig(Section):
+    """Matches against named bots during training; the mean win share decides which policy is the best one."""
+
+    against: list[PlayerName] = Field(["random"], description="one match for each: the policy in one seat, this bot or policy file in the others; [] for none")
+    every: Count = Field(100_000, description="steps between two evaluations")
+    deals: Annotated[int, BeforeValidator(whole_number), Field(ge=2)] = Field(50, description="deals of a match, each played once from every seat")
+    seed: Seed = Field(1_000, description="seed of the deals, the same in every evaluation")
+
+
+class CheckpointsConfig(Section):
+    """What ``--resume`` starts from."""
+
+    every: Count = Field(100_000, description="steps between two checkpoints")
+    keep: Count = Field(2, description="checkpoints kept")
+
+
+class Config(Section):
+    """A training run."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = Field("run", description="name of the run folder")
+    runs: str = Field("runs", min_length=1, description="the folder that holds the run folders")
+    algorithm: Literal["maskable_ppo"] = Field("maskable_ppo", description="how to learn")
+    seed: Seed = Field(1, description="seed of the network, of the deals and of the draws of opponents")
+    threads: Annotated[int, Field(ge=1, le=256)] = Field(1, description="threads of torch")
+    device: Literal["cpu", "cuda", "auto"] = Field("cpu", description="where torch computes; auto: the GPU if there is one")
+    total_steps: Count = Field(1_000_000, description="decisions of the learner in the whole run")
+    num_envs: Count = Field(64, description="games played side by side")
+    record: Literal["sheet", "raw"] = Field("sheet", description="observation with the information sheet, or without any deduction")
+    game: Annotated[sleuth.Options, BeforeValidator(options_of)] = Field(sleuth.Options(), description="options of the game")
+    network: NetworkConfig = NetworkConfig()
+    ppo: PpoConfig = PpoConfig()
+    opponents: OpponentsConfig = OpponentsConfig()
+    evaluation: EvaluationConfig = EvaluationConfig()
+    checkpoints: CheckpointsConfig = CheckpointsConfig()
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Config:
+        decisions, verbs = self.ppo.rollout_steps * self.num_envs, list(dict.fromkeys(verb_of(a, self.game) for a in range(sleuth.num_actions(self.game))))
+        if decisions % self.ppo.batch_size:
+            raise _mistake("ppo.batch_size", f"must divide num_envs * ppo.rollout_steps = {decisions}, got {self.ppo.batch_size}")
+        if not sum(self.opponents.bots.values()) + self.opponents.past_selves:
+            raise _mistake("opponents", "at least one share must be above 0")
+        for verb in self.network.initial_bias:
+            if verb not in verbs:
+                raise _mistake(f"network.initial_bias.{verb}", unknown_key(verb, verbs))
+        return self
+
+    @property
+    def folder(self) -> Path:
+        """The run folder."""
+        return Path(self.runs) / self.name
+
+
+def verb_of(action: int, options: sleuth.Options) -> str:
+    """Give the first word of an action in the game's notation: ask, final, exchange, accuse, pass."""
+    return str(sleuth.action_name(action, options.num_players).split()[0])
+
+
+def _mistake(path: str, text: str) -> PydanticCustomError:
+    return PydanticCustomError("fit", "{text}", {"text": f"{path}: {text}"})
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.2's numbers (``3e-4`` is one; PyYAML reads it as text) and no key twice; safe like yaml.safe_load."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        twice = next((key for i, key in enumerate(keys) if key in keys[:i]), None)
+        if twice is not None:
+            raise yaml.constructor.ConstructorError(None, None, f"the key {twice!r} is there twice", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"^[-+]?(\d[\d_]*\.?\d*|\.\d+)[eE][-+]?\d+$"), list("-+.0123456789"))
+
+
+def read_yaml(text: str, name: str) -> Any:
+    """Parse YAML text; ``name`` is the file or the key that the message names.
+
+    Raises:
+        ConfigError: the text is not YAML.
+    """
+    try:
+        return yaml.load(text, _Loader)  # noqa: S506 - a subclass of SafeLoader
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise ConfigError(f"{name}{where}: not YAML: {getattr(error, 'problem', None) or error}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{name}: nested too deeply") from error
+
+
+def read_file(path: str | Path) -> dict[str, Any]:
+    """Read a configuration file into a mapping that nobody has validated yet.
+
+    Raises:
+        ConfigError: there is no such file, or it is not a YAML mapping.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read as a configuration file: {getattr(error, 'strerror', None) or error}") from error
+    mapping = read_yaml(text, str(path))
+    if not isinstance(mapping, dict):
+        raise ConfigError(f"{path}: must be a mapping of keys to values, got {mapping!r}")
+    return mapping
+
+
+def make_config(mapping: dict[str, Any], source: str = "configuration") -> Config:
+    """Validate a mapping.
+
+    Raises:
+        ConfigError: one line for each unknown key, wrong type and illegal value.
+    """
+    try:
+        return Config.model_validate(mapping)
+    except ValidationError as error:
+        # A list gives as many mistakes as it has bad items, each under its own place.
+        raise ConfigError("\n".join(f"{source}: {_explain(mistake)}" for mistake in error.errors())) from error
+
+
+def keys(section: type[BaseModel] = Config, prefix: str = "") -> Iterator[tuple[str, str, Any]]:
+    """List every key of the schema as (dotted path, what is legal, default)."""
+    for name, field in section.model_fields.items():
+        default = field.get_default(call_default_factory=True)
+        if isinstance(default, BaseModel):
+            yield from keys(type(default), f"{prefix}{name}.")
+        elif dataclasses.is_dataclass(default):
+            for option in dataclasses.fields(default):
+                yield f"{prefix}{name}.{option.name}", "option of the game", option.default
+        else:
+            yield prefix + name, field.description or "", default
+
+
+def unknown_key(key: str, known: list[str]) -> str:
+    """Say that a key is unknown, what was probably meant, and what there is."""
+    near = difflib.get_close_matches(key, known, 1)
+    return "unknown key" + (f", did you mean {near[0]}?" if near else "") + f"; known here: {', '.join(known)}"
+
+
+def _explain(mistake: Any) -> str:
+    path, value = ".".join(map(str, mistake["loc"])), mistake["input"]
+    if mistake["type"] == "fit":
+        return str(mistake["msg"])
+    if mistake["type"] == "option":
+        return f"{path}.{mistake['msg']}"
+    if mistake["type"] == "extra_forbidden":
+        section = Config
+        for name in mistake["loc"][:-1]:
+            section = section.model_fields[name].annotation  # type: ignore[assignment]
+        return f"{path}: {unknown_key(str(mistake['loc'][-1]), list(section.model_fields))}"
+    text = mistake["msg"].replace("Input should", "must").replace("Value error, ", "")
+    return f"{path}: {text[:1].lower()}{text[1:]}, got {value!r}"

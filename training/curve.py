@@ -1,0 +1,110 @@
+"""The learning curve: writers for Stable-Baselines3's logger that a resumed run continues, and what the terminal shows."""
+
+from __future__ import annotations
+
+import csv
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat, filter_excluded_keys
+from torch.utils.tensorboard import SummaryWriter
+
+from sleuth_env.policy import write_atomically
+
+STEPS = "time/total_timesteps"
+SECONDS_BETWEEN_LINES = 5
+
+
+def make_logger(folder: Path, steps: int) -> Logger:
+    """Make a logger whose curves go on after ``steps``: what an interrupted run wrote beyond its checkpoint is dropped."""
+    return Logger(str(folder), [CsvCurve(folder / "progress.csv", steps), TensorBoardCurve(folder / "tensorboard", steps)])
+
+
+class CsvCurve(KVWriter):
+    """Write one line a row of the log; a file that is there is continued after ``steps``."""
+
+    def __init__(self, path: Path, steps: int) -> None:
+        self.path = path
+        self.columns: list[str] = []
+        self.rows: list[dict[str, Any]] = []
+        if path.exists():
+            with path.open(newline="") as file:
+                reader = csv.DictReader(file)
+                # The last line may be half a line.
+                self.rows = [row for row in reader if row.get(STEPS, "").isdigit() and int(row[STEPS]) <= steps and None not in row.values()]
+                self.columns = list(reader.fieldnames or [])
+            self._rewrite()
+
+    def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
+        """Append a row, with new columns where there are new keys."""
+        row = {key: getattr(value, "item", lambda v=value: v)() for key, value in filter_excluded_keys(key_values, key_excluded, "csv").items()}
+        self.rows.append(row)
+        fresh = sorted(row.keys() - set(self.columns))
+        self.columns += fresh
+        if fresh:
+            self._rewrite()
+        else:
+            with self.path.open("a", newline="") as file:
+                csv.DictWriter(file, self.columns, restval="").writerow(row)
+
+    def close(self) -> None:
+        """Do nothing: the file is closed after every row."""
+
+    def _rewrite(self) -> None:
+        from io import StringIO
+
+        text = StringIO(newline="")
+        writer = csv.DictWriter(text, self.columns, restval="")
+        writer.writeheader()
+        writer.writerows(self.rows)
+        write_atomically(self.path, text.getvalue().encode())
+
+
+class TensorBoardCurve(TensorBoardOutputFormat):
+    """Write TensorBoard's events; readers drop what an earlier process wrote beyond ``steps``."""
+
+    def __init__(self, folder: Path, steps: int) -> None:
+        self.writer = SummaryWriter(str(folder), purge_step=steps + 1 if steps else None)
+        self._is_closed = False
+
+
+class Screen:
+    """Show progress: a bar on a terminal, else a plain line now and then."""
+
+    def __init__(self, total_steps: int, steps: int) -> None:
+        self.total_steps = total_steps
+        self._last_line = 0.0
+        self._bar: Progress | None = None
+        if sys.stdout.isatty():
+            columns = (BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f} steps"), TimeRemainingColumn(), TextColumn("{task.description}"))
+            self._bar = Progress(*columns)
+            self._task = self._bar.add_task("", total=total_steps, completed=steps)
+            self._bar.start()
+
+    def show(self, row: dict[str, Any], always: bool = False) -> None:
+        """Show a row of the log; ``always`` also where the last line is only a moment old."""
+        steps = row[STEPS]
+        names = {"time/fps": "{:,.0f} steps/s", "rollout/win_share": "won {:.1%}", "rollout/ep_len_mean": "{:.0f} decisions a game"}
+        parts = [text.format(row[key]) for key, text in names.items() if key in row]
+        parts += [f"{key} {row[key]:.1%}" for key in row if key.startswith("eval/")]
+        if self._bar is not None:
+            self._bar.update(self._task, completed=steps, description="   ".join(parts))
+        elif always or time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
+            self._last_line = time.monotonic()
+            self.say(f"{steps:>12,} of {self.total_steps:,} steps   " + "   ".join(parts))
+
+    def say(self, text: str) -> None:
+        """Print a line, above the bar where there is one."""
+        if self._bar is not None:
+            self._bar.console.print(text, highlight=False)
+        else:
+            sys.stdout.write(text + "\n")
+            sys.stdout.flush()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()

@@ -1,0 +1,130 @@
+"""Train a policy by self-play: ``python -m training.train configs/smoke.yaml``, and later ``--resume runs/smoke``.
+
+Every key of the configuration is also an option of the command line (``--ppo.learning-rate 1e-3``). Exit codes: 0 done, 2 the
+configuration or the folder is not right (one line a mistake), 130 interrupted by Ctrl-C after saving a checkpoint.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from .config import Config, ConfigError, keys, make_config, read_file, read_yaml
+
+# What the network, the checkpoint's numbers and the curve mean depends on these.
+FIXED = ("algorithm", "seed", "record", "game", "network")
+
+
+class Parser(argparse.ArgumentParser):
+    """Say what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the whole usage."""
+        raise ConfigError(f"command line: {message}; --help lists everything")
+
+
+def make_parser() -> Parser:
+    """Make a parser with one option for each key of the schema."""
+    parser = Parser(prog="python -m training.train", description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("config", nargs="?", metavar="CONFIG", help="a YAML file, for instance configs/smoke.yaml")
+    parser.add_argument("--resume", metavar="RUN", help="go on with the run in this folder, from its latest checkpoint, instead of CONFIG")
+    group = parser.add_argument_group("keys of the configuration", "they win over the file; values are YAML, e.g. --network.hidden '[64, 64]'")
+    for path, text, default in keys():
+        names = dict.fromkeys((f"--{path.replace('_', '-')}", f"--{path}"))
+        shown = "null" if default is None else str(default).lower() if isinstance(default, bool) else default
+        group.add_argument(*names, dest=path, metavar="VALUE", default=argparse.SUPPRESS, help=f"{text} [{shown}]".replace("%", "%%"))
+    return parser
+
+
+def overridden(mapping: dict[str, Any], overrides: dict[str, str]) -> dict[str, Any]:
+    """Put the command line's values into a configuration that nobody has validated yet."""
+    result = dict(mapping)
+    for path, text in overrides.items():
+        *sections, key = path.split(".")
+        place = result
+        for section in sections:
+            inner = place.get(section)
+            if inner is not None and not isinstance(inner, dict):
+                raise ConfigError(f"{section}: must be a mapping of keys to values, got {inner!r}")
+            place[section] = dict(inner or {})
+            place = place[section]
+        place[key] = read_yaml(text, f"--{path}")
+    return result
+
+
+def free_name(folder: Path) -> str:
+    """Give the next name that no run has: smoke-2, smoke-3, ..."""
+    number = 2
+    while folder.with_name(f"{folder.name}-{number}").exists():
+        number += 1
+    return f"{folder.name}-{number}"
+
+
+def new_run(source: str, overrides: dict[str, str]) -> Any:
+    """Start a run in a folder of its own."""
+    config = make_config(overridden(read_file(source), overrides), source)
+    if config.folder.exists():
+        raise ConfigError(f"{config.folder} is there already and is never overwritten: use --name {free_name(config.folder)}, or --resume {config.folder}")
+    from .run import Run
+
+    run = Run(config, config.folder)
+    run.start()
+    return run
+
+
+def resumed_run(folder: Path, overrides: dict[str, str]) -> Any:
+    """Take up a run where its latest checkpoint was written."""
+    source = folder / "config.yaml"
+    if not source.exists():
+        raise ConfigError(f"{folder} is no run folder: it has no config.yaml")
+    stored = read_file(source)
+    before, config = make_config(stored, str(source)), make_config(overridden(stored, overrides), str(source))
+    changed = [key for key in FIXED if getattr(before, key) != getattr(config, key)]
+    if changed:
+        raise ConfigError(f"{changed[0]}: cannot change when a run is resumed; start a new run")
+    from .run import Run
+
+    run = Run(config, folder)
+    run.resume()
+    if run.steps >= config.total_steps:
+        raise ConfigError(f"{folder} is complete with {run.steps} steps: go on with a larger --total-steps")
+    if config != before:
+        run.write_config()
+    return run
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; give its exit code."""
+    try:
+        given = vars(make_parser().parse_args(arguments))
+        source, folder = given.pop("config"), given.pop("resume")
+        if (source is None) == (folder is None):
+            raise ConfigError("command line: give either a CONFIG file or --resume RUN; --help lists everything")
+        run = new_run(source, given) if folder is None else resumed_run(Path(folder), given)
+    except (ValueError, OSError) as error:
+        sys.stderr.write("".join(f"error: {line}\n" for line in str(error).splitlines()))
+        return 2
+    say(f"training in {run.folder}: from step {run.steps:,} to {run.config.total_steps:,}")
+    try:
+        number = run.train()
+    except KeyboardInterrupt:
+        sys.stderr.write(f"stopped at once; nothing is lost up to the last checkpoint in {run.folder}\n")
+        return 130
+    if number:
+        say(f"interrupted: checkpoint saved at step {run.steps:,}; go on with: python -m training.train --resume {run.folder}")
+        return 128 + number
+    say(f"done in {run.seconds:.0f} s; the policies are {' and '.join(map(str, sorted(run.folder.glob('*.safetensors'))))}")
+    return 0
+
+
+def say(text: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
