@@ -70,13 +70,13 @@ class GameRecord:
 
     @property
     def first_state(self) -> np.void:
-        """The game as it was dealt, STATE."""
-        return self.states[0]  # type: ignore[no-any-return]
+        """Give the game as it was dealt, STATE."""
+        return self.states[0]
 
     @property
     def last_state(self) -> np.void:
-        """The game where the text ends, STATE."""
-        return self.states[-1]  # type: ignore[no-any-return]
+        """Give the game where the text ends, STATE."""
+        return self.states[-1]
 
 
 class _Replay:
@@ -90,9 +90,11 @@ class _Replay:
 
     @property
     def state(self) -> np.void:
-        return self.states[0]  # type: ignore[no-any-return]
+        """Give the game as it is now, STATE."""
+        return self.states[0]
 
     def legal_actions(self) -> np.ndarray:
+        """List what the player to decide may do, i8."""
         legal(self.rules, self.states, self._legal)
         return np.flatnonzero(self._legal[0])
 

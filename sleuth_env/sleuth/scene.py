@@ -1,0 +1,195 @@
+"""What a drawing of the game shows, in words and marks: the same for the terminal and for the image.
+
+A scene is made from a view, so a drawing can show nothing that its viewer may not know. Seats are relative, as in the
+actions: "you", then ``+1``, ``+2``, ... to the left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .cards import COLOURS, GEMS, KINDS, NUM_GEMS, TYPES, Options, make_rules
+from .clues import read_sheet
+from .notation import event_text, gem_names, player_name, search_card_names
+from .state import FINISHED, IN, LEFT, MUST_ACCUSE, OFFER, OUT, RIGHT, SECOND, TURN
+from .view import VIEW
+
+# Where a gem is, as far as the viewer knows.
+OPEN, YOURS, TABLE, HELD, MISSING = range(5)
+ROWS = tuple((kind, type_) for kind in KINDS for type_ in TYPES)
+_STANDINGS = {IN: "in", OUT: "out", RIGHT: "right", LEFT: "accused"}
+_PLACES = ("", "1st", "2nd", "3rd", "4th", "5th", "6th")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Tell what the viewer knows of one gem card.
+
+    Args:
+        kind: OPEN, YOURS, TABLE, HELD or MISSING.
+        holder: HELD: the opponent who has it, from 1.
+        possible: for each opponent, then for "missing", whether it may be there.
+    """
+
+    kind: int
+    holder: int
+    possible: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Tell what everybody sees of a player.
+
+    Args:
+        label: "you" or "+1", ...
+        player: its name at the table, "player_0", ...
+        standing: in, out, right or accused, in words.
+        in_play: whether the player is still in contention.
+        has_turn: whether it is this player's turn.
+        search_cards: the names of the face-up search cards.
+        answers: i1 [43], the announced counts, -1 where nobody asked.
+    """
+
+    label: str
+    player: str
+    standing: str
+    in_play: bool
+    has_turn: bool
+    search_cards: list[str]
+    answers: np.ndarray
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Hold all that is drawn.
+
+    Args:
+        title: whose view it is, and when.
+        variants: the options that are not the usual ones.
+        status: what is being decided, or how the game ended; one or more lines.
+        cells: [36], one a gem card.
+        seats: [P], the viewer first.
+        events: the last public events, newest first.
+        piles: how many search cards are in the draw pile and in the discard pile.
+    """
+
+    title: str
+    variants: str
+    status: list[str]
+    cells: list[Cell]
+    seats: list[Seat]
+    events: list[str]
+    piles: str
+
+
+def cell_at(row: int, column: int) -> int:
+    """Give the gem card in a row (kind and type) and column (colour) of the information sheet."""
+    return GEMS.index((COLOURS[column], *ROWS[row]))
+
+
+def make_scene(options: Options, view: np.void) -> Scene:
+    """Tell what the viewer knows, ready to be drawn.
+
+    Args:
+        options: the options of the game.
+        view: VIEW, one record.
+
+    Raises:
+        TypeError: it is something else, such as a STATE.
+    """
+    given = np.asarray(view)
+    if given.dtype != VIEW or given.size != 1:
+        raise TypeError("a drawing is made from one VIEW record, see sleuth_env.sleuth.view")
+    views = np.zeros(1, VIEW)
+    views[0] = view = given.reshape(1)[0]
+    labels = ["you", *(f"+{k}" for k in range(1, options.num_players))]
+    seats = [_seat(options, view, k, label) for k, label in enumerate(labels)]
+    events = [text for event in view["events"] if (text := event_text(event, labels))]
+    piles = f"draw pile {int(view['pile_size'])}, discarded {int(view['discards']).bit_count()}"
+    last = "" if options.max_turns > 10**6 else f" of {options.max_turns}"
+    title = f"{seats[0].player}'s information sheet, turn {int(view['turn_number'])}{last}"
+    return Scene(title, _variants(options), _status(options, view, labels), _cells(options, views), seats, events, piles)
+
+
+def _cells(options: Options, views: np.ndarray) -> list[Cell]:
+    sheet = read_sheet(make_rules(options), views)[0]
+    holders = range(options.num_players)
+    known = [(views["hand"][0], YOURS, 0), (views["table"][0], TABLE, 0)]
+    known += [(sheet["has"][k - 1], HELD, k) for k in range(1, options.num_players)]
+    known.append((sheet["has"][options.num_players - 1], MISSING, 0))
+    cells = []
+    for gem in range(NUM_GEMS):
+        kind, holder = next(((kind, k) for mask, kind, k in known if int(mask) >> gem & 1), (OPEN, 0))
+        cells.append(Cell(kind, holder, tuple(bool(int(sheet["can"][h]) >> gem & 1) for h in holders)))
+    return cells
+
+
+def _seat(options: Options, view: np.void, k: int, label: str) -> Seat:
+    player = player_name((int(view["seat"]) + k) % options.num_players)
+    standing, place = int(view["standing"][k]), int(view["place"][k])
+    words = f"{_PLACES[place]}" if place and options.winners > 1 else _STANDINGS[standing]
+    cards = search_card_names(view["search"][k])
+    return Seat(label, player, words, standing == IN, int(view["turn"]) == k, cards, view["answers"][k])
+
+
+def _variants(options: Options) -> str:
+    words = [f"{options.num_players} players"]
+    words += [f"{options.missing} missing gems"] if options.missing > 1 else []
+    words += [f"{options.winners} winners"] if options.winners > 1 else []
+    words += ["additional interrogations"] if options.double_interrogation else []
+    words += ["Super Sleuth"] if options.super_sleuth else []
+    words += ["results secret"] if not options.announce_result else []
+    words += ["accuse on own turn"] if options.accuse == "own_turn" else []
+    words += ["last in wins"] if options.last_survivor_wins else []
+    return ", ".join(words)
+
+
+def _status(options: Options, view: np.void, labels: list[str]) -> list[str]:
+    phase = int(view["phase"])
+    lines = _result(options, view, labels) if phase == FINISHED else [_deciding(view, labels)]
+    if view["accusing"]:
+        lines.append(f"Accused so far: {', '.join(gem_names(view['accusing']))}")
+    if view["accused"] and int(view["accused"]) != int(view["missing_gems"]):
+        lines.append(f"You accused {', '.join(gem_names(view['accused']))}")
+    if view["missing_gems"]:
+        lines.append(f"Missing: {', '.join(gem_names(view['missing_gems']))}")
+    return lines
+
+
+def _deciding(view: np.void, labels: list[str]) -> str:
+    phase, turn = int(view["phase"]), labels[int(view["turn"])]
+    if view["to_act"]:
+        return {
+            TURN: "Your turn: ask, exchange, final question or accuse",
+            SECOND: "You may ask once more, accuse or pass",
+            OFFER: "You are offered to accuse: accuse or pass",
+            MUST_ACCUSE: "You must accuse now",
+        }[phase]
+    whose = "Your turn" if turn == "you" else f"Turn of {turn}"
+    return (
+        whose
+        + {
+            TURN: "",
+            SECOND: ": a second question is possible",
+            OFFER: ": everybody in may accuse",
+            MUST_ACCUSE: ": must accuse now",
+        }[phase]
+    )
+
+
+def _result(options: Options, view: np.void, labels: list[str]) -> list[str]:
+    standings, places = view["standing"][: len(labels)], [int(place) for place in view["place"][: len(labels)]]
+    right = sorted((k for k, place in enumerate(places) if place), key=places.__getitem__)
+    if (standings == LEFT).any():
+        end = "The game is over; the others' results are not announced"
+        return [end, f"You are {_PLACES[places[0]]}"] if places[0] else [end]
+    survived = options.last_survivor_wins and len(right) == 1
+    stopped = (standings == IN).any() and len(right) < options.winners and not survived
+    end = f"The game was stopped after turn {int(view['turn_number'])}" if stopped else "The game is over"
+    if not right:
+        return [f"{end}: nobody wins"]
+    if len(right) == 1:
+        return [f"{end}: {'you win' if right[0] == 0 else f'{labels[right[0]]} wins'}"]
+    return [f"{end}: " + ", ".join(f"{_PLACES[places[k]]} {labels[k]}" for k in right)]
