@@ -335,3 +335,13 @@ class Oracle:
         if seat != other and not self.options.announce_result:
             return "left"
         return "right" if other in self.right else "out"
+
+    def place_seen_by(self, seat: int, other: int) -> int:
+        """Give the place of a player as far as a seat knows it, 0 if it has none or none is known.
+
+        Where results are not announced nobody is told his own place before the game is over and the rewards are
+        given: it would tell how many of those who left before him were right.
+        """
+        if not self.options.announce_result and (seat != other or self.phase != "finished"):
+            return 0 if self.survivor != other else 1
+        return self.places().get(other, 0)

@@ -11,10 +11,11 @@ from sleuth_env.sleuth.cards import Options
 from tests.oracle import ACTIONS, NUMBERS, Oracle
 
 PLAYER_COUNTS = (3, 4, 5, 6, 7)
+SOME_TURNS = st.sampled_from([1, 2, 7, 25, 300])
 
 
 @st.composite
-def all_options(draw: st.DrawFn, max_turns: st.SearchStrategy[int] = st.sampled_from([1, 2, 7, 25, 300])) -> Options:
+def all_options(draw: st.DrawFn, max_turns: st.SearchStrategy[int] = SOME_TURNS) -> Options:
     """Draw any legal options; long games are rare enough to be played to the end."""
     n = draw(st.sampled_from(PLAYER_COUNTS))
     winners = draw(st.integers(1, n - 1))

@@ -96,9 +96,12 @@ def _copy_seats(rules, s, seat, v):
         v["seen_by"][k] = s["seen"][other, seat]
         v["standing"][k] = s["standing"][other]
         v["place"][k] = s["place"][other]
-        if k > 0 and not rules["announce_result"] and s["standing"][other] != IN:
-            v["standing"][k] = LEFT
-            v["place"][k] = 0
+        if not rules["announce_result"] and s["standing"][other] != IN:
+            # Before the rewards are given not even the own place is told: it says how many of those who left were right.
+            if k > 0:
+                v["standing"][k] = LEFT
+            if k > 0 or s["phase"] != FINISHED:
+                v["place"][k] = 0
         for question in range(Q):
             v["answers"][k, question] = s["answers"][other, question]
             v["askers"][k, question] = _turned(rules, s["askers"][other, question], seat)
