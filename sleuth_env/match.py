@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .game import Bot, Game, IllegalAction, action_number, refusal
+from .policy import make_player
 from .rating import FinishedGames, MatchResult, sum_up
 
 LEARNER = -1
@@ -126,7 +128,7 @@ class Table:
         views, legal = self._look(states)
         actions = self._actions[: len(rows)]
         starts = [0, *(np.flatnonzero(np.diff(players)) + 1).tolist(), len(rows)]
-        for start, end in zip(starts[:-1], starts[1:], strict=True):
+        for start, end in pairwise(starts):
             part = slice(start, end)
             actions[part] = self.bots[players[start]].act(views[part], legal[part], seeds[part])
         taken = self._taken[: len(rows)]
@@ -226,15 +228,7 @@ def make_players(game: Game, options: Any, seats: Sequence[str | Bot]) -> list[B
     Raises:
         ValueError: no such bot or file, or one that cannot play with these options; the message says which.
     """
-    made: dict[str, Bot] = {}
-    for seat in seats:
-        if isinstance(seat, str) and seat not in made:
-            if seat.endswith(".safetensors"):
-                from .policy import make_player
-
-                made[seat] = make_player(seat, options)
-            else:
-                made[seat] = game.make_bot(seat, options)
+    made = {text: make_player(text, options, game) for text in dict.fromkeys(seat for seat in seats if isinstance(seat, str))}
     return [made[seat] if isinstance(seat, str) else seat for seat in seats]
 
 

@@ -1,0 +1,340 @@
+"""The command ``sleuth``: matches between bots and policy files, replays of game texts, and a game in the terminal.
+
+Whatever a user gets wrong is answered by one line on stderr and exit code 2; Ctrl-C by one line and exit code 130.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import secrets
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from . import __version__
+from .arguments import CommandError, check_writable, listed, named_options, steps, whole
+
+INTERRUPTED = 130
+BASELINES = "random,cautious,sheet"
+SEATS = "a bot (random, cautious, sheet) or a policy file (*.safetensors)"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Answer a mistake by one line."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, **settings)
+
+    def error(self, message: str) -> NoReturn:
+        raise CommandError(message)
+
+
+class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
+    """Show defaults, and examples as they are written."""
+
+
+# --- the command line ---
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Make the parser of the command line."""
+    parser = _Parser(prog="sleuth", description="Play and evaluate the deduction card game Sleuth.", formatter_class=_Help)
+    parser.add_argument("--version", action="version", version=f"sleuth-env {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_match(commands)
+    _add_evaluate(commands)
+    _add_replay(commands)
+    _add_play(commands)
+    return parser
+
+
+def _add_command(commands: Any, name: str, run: Callable[[argparse.Namespace], int], summary: str, more: str, example: str) -> argparse.ArgumentParser:
+    examples = "examples:\n" + "\n".join(f"  sleuth {line}" for line in example.split("\n"))
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=summary, description=f"{summary[0].upper()}{summary[1:]}. {more}", epilog=examples, formatter_class=_Help
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    from .sleuth.cards import Options
+
+    names = ", ".join(f"{field.name}={field.default}" for field in dataclasses.fields(Options) if field.name != "num_players")
+    parser.add_argument("--options", nargs="+", default=[], metavar="NAME=VALUE", help=f"options of the game; those that are not given are {names}")
+
+
+def _add_match(commands: Any) -> None:
+    more = "Every deal is played in each rotation of the seats that gives a new table, so that the luck of the deal cancels."
+    examples = "match sheet random random --games 300 --seed 1\nmatch policy.safetensors sheet sheet cautious --options winners=2 super_sleuth=true"
+    parser = _add_command(commands, "match", _match, "let bots and policy files play many games", more, examples)
+    parser.add_argument("seats", nargs="+", metavar="SEAT", help=f"3 to 7 seats, in the order of play: {SEATS}")
+    _add_sizes(parser)
+
+
+def _add_evaluate(commands: Any) -> None:
+    more = "The player has one seat, the baseline all the others; one row for each baseline, over the same deals. See also: sleuth match."
+    examples = "evaluate runs/smoke/policy.safetensors\nevaluate sheet --against random,cautious --games 600 --options num_players=3"
+    parser = _add_command(commands, "evaluate", _evaluate, "let a policy file play against tables of bots", more, examples)
+    parser.add_argument("player", metavar="FILE", help=f"the player: {SEATS}; a file brings the options it was trained for")
+    parser.add_argument("--against", default=BASELINES, metavar="NAMES", help="baselines, separated by commas")
+    _add_sizes(parser)
+
+
+def _add_sizes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--games", type=whole("--games", 1, 10**9), default=300, metavar="N", help="games (for each baseline), rounded up to whole deals")
+    parser.add_argument("--seed", type=whole("--seed", 0, 2**64 - 1), default=0, metavar="N", help="settles the deals and the bots' random choices")
+    _add_options(parser)
+    parser.add_argument("--json", metavar="FILE", help="also write the result to this file as JSON; - for stdout, then without a table")
+
+
+def _add_replay(commands: Any) -> None:
+    more = "Shows public events only, unless a viewpoint is chosen or everything is revealed."
+    examples = "replay game.txt\nreplay game.txt --viewpoint player_1 --steps 10:20\nreplay game.txt --reveal"
+    parser = _add_command(commands, "replay", _replay, "tell a game text step by step", more, examples)
+    parser.add_argument("file", metavar="FILE", help="a game text; - for stdin")
+    parser.add_argument("--viewpoint", default="none", metavar="PLAYER", help="player_0, player_1, ...: add what that player knows; none: public events only")
+    parser.add_argument("--reveal", action="store_true", help="show the hidden deal and every action")
+    parser.add_argument("--steps", type=steps, metavar="FROM:TO", help="only these steps, from 1; either end may be left out")
+    parser.add_argument("--pause", action="store_true", help="wait for Enter after each step")
+
+
+def _add_play(commands: Any) -> None:
+    more = "Actions are typed in the notation; help, sheet and legal help. Nothing hidden is shown before the end."
+    examples = "play\nplay --players 4 --opponents sheet,cautious,policy.safetensors --seat 2 --seed 7 --save game.txt"
+    parser = _add_command(commands, "play", _play, "play a game in the terminal", more, examples)
+    parser.add_argument("--players", type=whole("--players", 3, 7), default=3, metavar="N", help="players, 3 to 7, you among them")
+    parser.add_argument("--opponents", default="sheet", metavar="NAMES", help=f"separated by commas, from your left on; one name fills all seats; {SEATS}")
+    parser.add_argument("--seat", type=whole("--seat", 0, 6), default=0, metavar="K", help="your seat, from 0")
+    parser.add_argument("--seed", type=whole("--seed", 0, 2**64 - 1), metavar="N", help="settles deal and bots; drawn and shown if left out")
+    _add_options(parser)
+    parser.add_argument("--save", metavar="FILE", help="write the game text here at the end, however the game ends")
+
+
+# --- match and evaluate ---
+
+
+def _match(args: argparse.Namespace) -> int:
+    from .game import load_game
+    from .match import num_rotations, play_match
+    from .sleuth.cards import MAX_PLAYERS, MIN_PLAYERS
+
+    if not MIN_PLAYERS <= len(args.seats) <= MAX_PLAYERS:
+        raise CommandError(f"a match needs {MIN_PLAYERS} to {MAX_PLAYERS} seats, got {len(args.seats)}")
+    check_writable(args.json)
+    options = named_options(args.options, num_players=len(args.seats))
+    deals = -(-args.games // num_rotations(args.seats))
+    with _progress(deals * num_rotations(args.seats)) as progress:
+        result = play_match(load_game("sleuth_env.sleuth"), options, args.seats, deals, args.seed, progress)
+    if _write_json(args.json, {"version": __version__, "games_asked": args.games, **result.as_dict()}):
+        from .report import match_lines
+
+        _show(match_lines(result, args.games))
+    return 0
+
+
+def _evaluate(args: argparse.Namespace) -> int:
+    from .game import load_game
+    from .match import evaluate
+
+    check_writable(args.json)
+    baselines = list(dict.fromkeys(listed(args.against, "--against")))
+    options = _evaluation_options(args)
+    rotations = options.num_players
+    deals = -(-args.games // rotations)
+    with _progress(deals * rotations * len(baselines)) as progress:
+        results = evaluate(load_game("sleuth_env.sleuth"), options, args.player, baselines, deals, args.seed, progress)
+    rows = [result.as_dict() for result in results]
+    if _write_json(args.json, {"version": __version__, "player": args.player, "games_asked": args.games, "matches": rows}):
+        from .report import evaluation_lines
+
+        _show(evaluation_lines(args.player, results, args.games))
+    return 0
+
+
+def _evaluation_options(args: argparse.Namespace) -> Any:
+    """The options that a policy file was trained for, or the usual ones, changed by those that are given."""
+    from .policy import SUFFIX, load_policy
+
+    if not args.player.endswith(SUFFIX):
+        return named_options(args.options)
+    trained = dataclasses.asdict(load_policy(args.player).options)
+    given = {word.partition("=")[0] for word in args.options}
+    kept = [f"{name}={value}" for name, value in trained.items() if name not in given]
+    return named_options([*args.options, *kept])
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[int], object] | None]:
+    """Show a progress bar on stderr while games are played, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("games", total=total)
+        yield lambda number: bar.advance(task, number)
+
+
+def _write_json(name: str | None, content: dict[str, Any]) -> bool:
+    """Write a result where it was asked for; tell whether the table is wanted as well."""
+    text = json.dumps(content, indent=2) + "\n"
+    if name == "-":
+        sys.stdout.write(text)
+    elif name is not None:
+        try:
+            Path(name).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{name} cannot be written: {error.strerror or error}") from error
+    return name != "-"
+
+
+def _show(lines: Sequence[str]) -> None:
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+# --- replay and play ---
+
+
+def _replay(args: argparse.Namespace) -> int:
+    from .replay import tell_game
+    from .sleuth.transcript import parse_game
+
+    record = parse_game(_read_text(args.file))
+    viewpoint = _viewpoint(args.viewpoint, record.options.num_players)
+    first, last = args.steps or (1, None)
+    steps = range(max(1, first), min(last or len(record.actions), len(record.actions)) + 1) if args.steps else None
+    if steps is not None and not len(steps):
+        raise CommandError(f"--steps: the game has the steps 1 to {len(record.actions)}")
+    if args.pause and args.file == "-":
+        raise CommandError("--pause needs a file: stdin is the game text")
+    for text in tell_game(record, viewpoint, args.reveal, steps, _in_colour()):
+        sys.stdout.write(text.rstrip("\n") + "\n")
+        if args.pause:
+            sys.stdout.flush()
+            # The end of the input ends the pauses, not the replay.
+            args.pause = sys.stdin.readline() != ""
+    return 0
+
+
+def _read_text(name: str) -> str:
+    """Read a game text; one character more than allowed is enough to be refused."""
+    from .sleuth.transcript import MAX_TEXT
+
+    try:
+        if name == "-":
+            return sys.stdin.read(MAX_TEXT + 1)
+        with open(name, encoding="utf-8") as file:
+            return file.read(MAX_TEXT + 1)
+    except OSError as error:
+        raise CommandError(f"{name} cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{name} is no game text: it is not UTF-8") from error
+
+
+def _viewpoint(name: str, num_players: int) -> int | None:
+    names = [f"player_{seat}" for seat in range(num_players)]
+    if name == "none":
+        return None
+    if name not in names:
+        raise CommandError(f"--viewpoint must be one of {', '.join(names)}, none, got {name[:40]!r}")
+    return names.index(name)
+
+
+def _in_colour() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def _play(args: argparse.Namespace) -> int:
+    from .play import QuitError, Session, line_reader
+
+    options = named_options(args.options, num_players=args.players)
+    if args.seat >= args.players:
+        raise CommandError(f"--seat must be a whole number from 0 to {args.players - 1}, got {args.seat}")
+    check_writable(args.save)
+    seed = secrets.randbits(32) if args.seed is None else args.seed
+    session = Session(options, _opponents(args, options), args.seat, seed, line_reader(), lambda text: _show([text.rstrip("\n")]), _in_colour())
+    _show([f"Seed {seed}."])
+    try:
+        session.run()
+    except QuitError:
+        _show(["You have left the game."])
+    except EOFError:
+        _show(["", "The input has ended; the game is not over."])
+    finally:
+        if args.save:
+            session.save(args.save)
+    return 0
+
+
+def _opponents(args: argparse.Namespace, options: Any) -> list[Any]:
+    from .game import load_game
+    from .match import make_players
+
+    names = listed(args.opponents, "--opponents")
+    names = names * (args.players - 1) if len(names) == 1 else names
+    if len(names) != args.players - 1:
+        raise CommandError(f"a game of {args.players} players needs {args.players - 1} opponents, or one name for all of them, got {len(names)}")
+    return make_players(load_game("sleuth_env.sleuth"), options, names)
+
+
+# --- errors ---
+
+
+def _mistakes() -> tuple[type[ValueError], ...]:
+    """The errors that are the user's, not the program's."""
+    from .game import UnknownOptionError
+    from .match import MatchError
+    from .policy import PolicyError
+    from .sleuth.bots import BotError
+    from .sleuth.cards import OptionError
+    from .sleuth.names import NotationError
+
+    return CommandError, UnknownOptionError, OptionError, BotError, PolicyError, NotationError, MatchError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command ``sleuth``.
+
+    Args:
+        argv: the words after it; default: those of the process.
+
+    Returns:
+        The exit code: 0, 2 after a mistake of the user, 130 after Ctrl-C, 1 where nobody reads the output any more.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character shows another one instead of a traceback.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        args = make_parser().parse_args(argv)
+        code: int = args.run(args)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _end("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # What is left in the buffer must not be written when Python closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except ValueError as error:
+        if not isinstance(error, _mistakes()):
+            raise
+        return _end(str(error), 2)
+    return code
+
+
+def _end(message: str, code: int) -> int:
+    sys.stderr.write(f"sleuth: {' '.join(message.split())}\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

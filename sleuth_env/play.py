@@ -1,0 +1,249 @@
+"""A person at the table: a game played in the terminal by typing the notation.
+
+The person is shown views only; the rest of the game stays hidden until it is over.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .game import Bot, load_game
+from .match import LEARNER, Table
+from .narration import is_public, private_lines, seat_names
+from .sleuth.cards import Options
+from .sleuth.drawing import draw_ansi
+from .sleuth.names import NotationError, action_name, gem_names, parse_action, search_card_names
+from .sleuth.notation import event_text
+from .sleuth.state import MUST_ACCUSE, OFFER, OUT, RIGHT, SECOND, TURN
+from .sleuth.transcript import game_text, result_text
+
+COMMANDS = {
+    "help": "this text",
+    "sheet": "what you know: the cells still open, search cards, the last events",
+    "legal": "the numbered list of your legal actions; legal WORD ... lists those that contain all the words",
+    "save": "write the game so far, save FILE; the file shows every hidden card",
+    "quit": "leave the game",
+}
+FORMS = {
+    "ask +K QUESTION with CARD": "ask the K-th player to your left, for instance: ask +1 blue-opal with free-blue",
+    "final +K QUESTION": "final question: free, but you must accuse at once",
+    "exchange": "exchange all four search cards",
+    "accuse GEM": "for instance: accuse blue-opal-pair; with more missing gems name them one after the other",
+    "pass": "decline an offer to accuse (Enter alone does too), or end the turn after one of two questions",
+}
+PROMPTS = {
+    TURN: "your turn",
+    SECOND: "second question, accuse or pass",
+    OFFER: "accuse or pass (Enter: pass)",
+    MUST_ACCUSE: "now accuse",
+}
+NEAR, LISTED = 4, 8
+
+
+class QuitError(Exception):
+    """The person has left the game."""
+
+
+def line_reader() -> Callable[[str, Sequence[str]], str]:
+    """Give what reads a line: with completion on a terminal, else plainly."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return read_plainly
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import WordCompleter
+
+    session: PromptSession[str] = PromptSession()
+    return lambda prompt, words: session.prompt(prompt, completer=WordCompleter(list(words), ignore_case=True, sentence=True))
+
+
+def read_plainly(prompt: str, words: Sequence[str]) -> str:
+    """Read a line from stdin and repeat it after the prompt, as a terminal would.
+
+    Raises:
+        EOFError: the input has ended.
+    """
+    sys.stdout.write(prompt)
+    sys.stdout.flush()
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    if not sys.stdin.isatty():
+        sys.stdout.write(line.rstrip("\n") + "\n")
+    return line
+
+
+class Session:
+    """One game of a person against bots.
+
+    Args:
+        options: of the game.
+        opponents: the other players, the one to the person's left first.
+        seat: the person's seat.
+        seed: settles the deal and the bots' random choices (u8).
+        read: gives a line that the person types, from a prompt and the words that may be completed; EOFError at the end of input.
+        write: shows a text.
+        colour: whether the sheet is coloured.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        opponents: Sequence[Bot],
+        seat: int,
+        seed: int,
+        read: Callable[[str, Sequence[str]], str],
+        write: Callable[[str], object],
+        colour: bool = False,
+    ) -> None:
+        self.options, self.seat, self.read, self.write, self.colour = options, seat, read, write, colour
+        seats = np.full(options.num_players, LEARNER)
+        for k in range(1, options.num_players):
+            seats[(seat + k) % options.num_players] = k - 1
+        self.table = Table(load_game("sleuth_env.sleuth"), options, 1, opponents, seats)
+        self.table.deal(0, seed)
+        self.first_state = self.table.states[0].copy()
+        self.actions: list[int] = []
+        self.names = seat_names(self.view, "you")
+        self._listed = False
+
+    @property
+    def view(self) -> Any:
+        """What the person knows now (VIEW record)."""
+        return self.table.views(0, self.seat)[0]
+
+    @property
+    def text(self) -> str:
+        """The game so far as a game text, hidden cards included."""
+        return game_text(self.options, self.first_state, self.actions)
+
+    def run(self) -> None:
+        """Play until the game is over, the person quits or the input ends.
+
+        Raises:
+            QuitError, EOFError: the game is not over.
+        """
+        self.write(f"You are player_{self.seat}; {', '.join(self.names[1:])} follow clockwise. Type help for the commands.")
+        self._show_sheet()
+        while not self.table.finished[0]:
+            if self.table.waiting[0]:
+                self._decide()
+            else:
+                self.table.play_round()
+            self._tell_last()
+        self._tell_result()
+
+    def _decide(self) -> None:
+        """Ask the person until he chooses a legal action, and take it."""
+        legal = {action_name(int(a), self.options.num_players): int(a) for a in np.flatnonzero(self.table.legal(0)[0])}
+        self._listed = False
+        self._announce_decision()
+        phase = int(self.view["phase"])
+        while True:
+            line = " ".join(self.read(f"{PROMPTS[phase]}> ", [*COMMANDS, *legal]).lower().split())
+            name = self._understand(line or ("pass" if phase == OFFER else ""), legal)
+            if name is not None:
+                self.table.step(0, legal[name])
+                return
+
+    def _announce_decision(self) -> None:
+        view = self.view
+        if view["phase"] in (TURN, SECOND):
+            cards = ", ".join(search_card_names(view["search"][0]))
+            self.write(f"Turn {int(view['turn_number'])} is yours; your search cards: {cards}.")
+        if view["accusing"]:
+            self.write(f"Named so far: {', '.join(gem_names(view['accusing']))}; name another of the {self.options.missing} missing gems.")
+
+    def _understand(self, line: str, legal: dict[str, int]) -> str | None:
+        """Carry out a command, or give the name of the action that a line means; None where there is nothing to take."""
+        if line in legal:
+            return line
+        word, _, rest = line.partition(" ")
+        commands: dict[str, Callable[[], None]] = {
+            "help": self._help,
+            "sheet": self._show_sheet,
+            "legal": lambda: self._list_legal(rest, legal),
+            "save": lambda: self.save(rest),
+            "quit": self._quit,
+        }
+        if word in commands:
+            commands[word]()
+            return None
+        if line.isdecimal():
+            return self._numbered(int(line), list(legal))
+        paid = [name for name in legal if name.startswith(f"{line} with ")]
+        if len(paid) == 1:
+            return paid[0]
+        self._hint(line, list(legal))
+        return None
+
+    def _numbered(self, number: int, names: list[str]) -> str | None:
+        if self._listed and 1 <= number <= len(names):
+            return names[number - 1]
+        self.write(f"There is no number {number} in the list." if self._listed else "Type legal first to see the numbered list.")
+        return None
+
+    def _hint(self, line: str, names: list[str]) -> None:
+        """Say why a line is no legal action, with those it may have meant."""
+        if not line:
+            self.write("Type an action; help shows the forms, legal lists what you may do.")
+            return
+        try:
+            parse_action(line, self.options.num_players)
+            wrong = "is not legal now"
+        except NotationError:
+            wrong = "is no action"
+        near = [name for name in names if name.startswith(line)][:LISTED] or get_close_matches(line, [*names, *COMMANDS], n=NEAR, cutoff=0.5)
+        meant = f"; perhaps: {', '.join(near)}" if near else "; help shows the forms, legal lists what you may do"
+        self.write(f"{line[:60]!r} {wrong}{meant}.")
+
+    def _list_legal(self, words: str, legal: dict[str, int]) -> None:
+        shown = [f"{number:4}  {name}" for number, name in enumerate(legal, 1) if all(word in name for word in words.split())]
+        self.write("\n".join(shown) or f"No legal action contains {words!r}.")
+        self._listed = True
+
+    def _help(self) -> None:
+        rows = {**FORMS, **COMMANDS}
+        self.write("\n".join(f"  {name:<26} {meaning}" for name, meaning in rows.items()))
+
+    def _show_sheet(self) -> None:
+        self.write(draw_ansi(self.options, self.view, self.colour))
+
+    def _quit(self) -> None:
+        raise QuitError
+
+    def save(self, name: str) -> None:
+        """Write the game text to a file, or say why it cannot be written."""
+        if not name:
+            self.write("save needs the name of a file: save FILE.")
+            return
+        try:
+            Path(name).write_text(self.text, encoding="utf-8")
+        except OSError as error:
+            self.write(f"{name} cannot be written: {error.strerror or error}.")
+            return
+        self.write(f"Saved to {name}: it shows every hidden card; sleuth replay tells it.")
+
+    def _tell_last(self) -> None:
+        """Tell the last action as far as the person may know it."""
+        action, view = int(self.table.last_actions[0]), self.view
+        self.actions.append(action)
+        if not is_public(self.options, self.table.states[0], action):
+            return
+        self.write(f"  {event_text(view['events'][0], self.names)}")
+        for line in private_lines(self.options, view, self.names):
+            self.write(f"    {line}")
+        own = int(view["standing"][0])
+        if int(view["events"][0, 1]) == 0 and own in (OUT, RIGHT) and not self.table.finished[0]:
+            self.write("You are out; the others play on." if own == OUT else "You were right; the others play on.")
+
+    def _tell_result(self) -> None:
+        state = self.table.states[0]
+        self.write(f"Game over after {int(state['turn_number'])} turns: {result_text(state)}.")
+        self.write(f"Missing: {', '.join(gem_names(state['missing_gems']))}.")
+        place = int(state["place"][self.seat])
+        self.write("You win!" if place == 1 else f"You take place {place}." if place else "You have not won.")

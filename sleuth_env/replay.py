@@ -1,0 +1,74 @@
+"""A game text told step by step, from the viewpoint of the public, of one player, or with every hidden card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .narration import is_public, private_lines, public_line, seat_names, view_of
+from .sleuth.drawing import draw_ansi
+from .sleuth.names import action_name, gem_names, player_name
+from .sleuth.notation import reveal as revealed_state
+from .sleuth.state import FINISHED
+from .sleuth.transcript import GameRecord, result_text
+
+
+def tell_game(record: GameRecord, viewpoint: int | None = None, reveal: bool = False, steps: range | None = None, colour: bool = False) -> Iterator[str]:
+    """Tell a game, one text (of one or more lines) a step.
+
+    Args:
+        record: the game, as `parse_game` gives it.
+        viewpoint: the seat whose private knowledge and drawing are added; None: public events only.
+        reveal: whether to show the hidden deal and every action, passes and accused gems too.
+        steps: numbers of the actions to tell, from 1; default: all. Other players' passes are no steps of the public.
+        colour: whether the drawings are coloured.
+    """
+    if reveal:
+        yield "\n".join(revealed(record))
+    if viewpoint is not None and (steps is None or 1 in steps):
+        yield draw_ansi(record.options, view_of(record.options, record.first_state, viewpoint), colour)
+    for number in steps or range(1, len(record.actions) + 1):
+        lines = list(_step_lines(record, number, viewpoint, reveal))
+        if lines and viewpoint is not None:
+            lines.append(draw_ansi(record.options, view_of(record.options, record.states[number], viewpoint), colour))
+        if lines:
+            yield "\n".join(lines)
+    if steps is None or len(record.actions) in steps:
+        yield from _result_lines(record, reveal)
+
+
+def revealed(record: GameRecord) -> Iterator[str]:
+    """Tell the hidden deal of a game, line by line."""
+    for key, value in revealed_state(record.options, record.first_state).items():
+        if key in ("missing", "table", "draw_pile"):
+            yield f"{key}: {', '.join(value) or 'none'}"
+        elif key in ("hands", "search_cards"):
+            yield from (f"{key} of {player}: {', '.join(cards)}" for player, cards in value.items())
+
+
+def _result_lines(record: GameRecord, reveal: bool) -> Iterator[str]:
+    """Tell how the game stands at the end of the text; whose offer it is, in an unfinished one, is hidden."""
+    state = record.last_state
+    finished = state["phase"] == FINISHED
+    yield f"result: {result_text(state) if finished or reveal else 'unfinished'}"
+    if finished and record.options.winners == 1 and record.options.announce_result and state["num_right"]:
+        yield f"missing: {', '.join(gem_names(state['missing_gems']))}"
+
+
+def _step_lines(record: GameRecord, number: int, viewpoint: int | None, reveal: bool) -> Iterator[str]:
+    """Tell one action: a heading with what everybody saw, then what the viewpoint knows besides."""
+    before, state, action = record.states[number - 1], record.states[number], int(record.actions[number - 1])
+    public = is_public(record.options, state, action)
+    actor = int(before["actor"])
+    heading = f"step {number}, turn {int(before['turn_number'])}: "
+    if reveal:
+        heading += f"{player_name(actor)}: {action_name(action, record.options.num_players)}{' | ' if public else ''}"
+    if public:
+        yield heading + public_line(state, record.options.num_players)
+    elif reveal:
+        yield heading
+    elif viewpoint == actor:
+        yield f"{heading}{player_name(actor)}: {action_name(action, record.options.num_players)}, which nobody else knows"
+    if public and viewpoint is not None:
+        view: Any = view_of(record.options, state, viewpoint)
+        yield from (f"    {line}" for line in private_lines(record.options, view, seat_names(view)))
