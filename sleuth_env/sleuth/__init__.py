@@ -21,7 +21,45 @@ from .notation import (
     search_card_name,
 )
 from .rules import legal, outcome, step
-from .state import FINISHED, STATE, deal, new_states, problems
+from .state import FINISHED, STATE, deal, new_states
 from .view import VIEW, view
 
 NAME = "sleuth"
+
+__all__ = [
+    "BOTS",
+    "FINISHED",
+    "NAME",
+    "RECORDS",
+    "STATE",
+    "VIEW",
+    "BotError",
+    "NotationError",
+    "OptionError",
+    "Options",
+    "action_name",
+    "deal",
+    "draw_ansi",
+    "draw_rgb",
+    "game_text",
+    "gem_name",
+    "legal",
+    "make_bot",
+    "make_rules",
+    "new_states",
+    "num_actions",
+    "observation_layout",
+    "observation_size",
+    "outcome",
+    "parse_action",
+    "parse_game",
+    "parse_gem",
+    "parse_question",
+    "parse_search_card",
+    "question_name",
+    "reveal",
+    "search_card_name",
+    "step",
+    "view",
+    "write_observations",
+]
