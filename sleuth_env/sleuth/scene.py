@@ -131,7 +131,7 @@ def _seat(options: Options, view: np.void, k: int, label: str) -> Seat:
     standing, place = int(view["standing"][k]), int(view["place"][k])
     words = f"{_PLACES[place]}" if place and options.winners > 1 else _STANDINGS[standing]
     cards = search_card_names(view["search"][k])
-    return Seat(label, player, words, standing == IN, int(view["turn"]) == k, cards, view["answers"][k])
+    return Seat(label, player, words, standing == IN, int(view["turn"]) == k and view["phase"] != FINISHED, cards, view["answers"][k])
 
 
 def _variants(options: Options) -> str:

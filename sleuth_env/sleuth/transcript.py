@@ -159,6 +159,16 @@ def _legal_names(replay: _Replay, name: str, num_players: int) -> str:
     return f"legal here: {alternatives(name, names)}" if names else "no action is legal in a finished game"
 
 
+def _check_fresh(head: list[str], first: np.ndarray) -> None:
+    """Refuse a game that its deal, as written, would not bring back."""
+    try:
+        fresh = _read_deal(_Lines("\n".join(head)))[1].tobytes() == first.tobytes()
+    except NotationError as error:
+        raise NotationError(f"first_state must be a fresh deal, as deal left it; written down, {error}") from None
+    if not fresh:
+        raise NotationError("first_state must be a fresh deal, as deal left it; this game is already under way")
+
+
 def game_text(options: Options, first_state: Any, actions: Iterable[int]) -> str:
     """Write a game, finished or not, as a text that `parse_game` replays to the same states.
 
@@ -172,8 +182,7 @@ def game_text(options: Options, first_state: Any, actions: Iterable[int]) -> str
     """
     first = _one_state(first_state)
     head = list(_deal_lines(options, first[0]))
-    if _read_deal(_Lines("\n".join(head)))[1].tobytes() != first.tobytes():
-        raise NotationError("first_state must be a fresh deal, as deal left it; this game is already under way")
+    _check_fresh(head, first)
     replay = _Replay(options, first[0])
     body = list(_action_lines(replay, options.num_players, actions))
     text = "\n".join([*head, *body, *([""] if body else []), f"result: {result_text(replay.state)}", ""])

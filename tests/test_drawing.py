@@ -1,0 +1,203 @@
+"""Drawings for the terminal and as images, of positions of the golden games."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sleuth_env.sleuth.cards import GEMS, NUM_GEMS, Options, make_rules
+from sleuth_env.sleuth.clues import read_sheet
+from sleuth_env.sleuth.drawing import draw_ansi, draw_rgb
+from sleuth_env.sleuth.notation import gem_name, parse_game, parse_question
+from sleuth_env.sleuth.rules import FINISHED, deal, new_states
+from sleuth_env.sleuth.scene import HELD, MISSING, OPEN, TABLE, YOURS, cell_at, make_scene
+from sleuth_env.sleuth.view import VIEW, view
+
+FILES = sorted((Path(__file__).parent / "games").glob("*.txt"))
+each_game = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+each_count = pytest.mark.parametrize("num_players", range(3, 8))
+LONG = {"missing": 2, "winners": 3, "announce_result": False, "double_interrogation": True, "super_sleuth": True, "accuse": "own_turn", "last_survivor_wins": True}
+
+
+def seen(options, state, seat):
+    """Give what a seat knows of a state, VIEW [1]."""
+    states, views = np.zeros(1, state.dtype), np.zeros(1, VIEW)
+    states[0] = state
+    view(make_rules(options), states, np.array([seat]), views)
+    return views
+
+
+def dealt(options, seed=1):
+    states = new_states(1)
+    deal(make_rules(options), states, np.array([seed], np.uint64))
+    return seen(options, states[0], 0)[0]
+
+
+def positions(file, every=7):
+    """Give options and views of a golden game: every seventh position and the last, from seats in turn."""
+    game = parse_game(file.read_text())
+    for t in [*range(0, len(game.states), every), len(game.states) - 1]:
+        yield game.options, seen(game.options, game.states[t], t % game.options.num_players)[0]
+
+
+def last_view(name, seat=0):
+    game = parse_game(next(file for file in FILES if file.stem == name).read_text())
+    return game.options, seen(game.options, game.last_state, seat)[0]
+
+
+# --- what is shown ---
+
+
+@each_game
+def test_every_gem_is_marked_as_the_sheet_has_it(file):
+    for options, seat_view in positions(file):
+        sheet = read_sheet(make_rules(options), seat_view.reshape(1))[0]
+        scene, missing = make_scene(options, seat_view), options.num_players - 1
+        for gem, cell in enumerate(scene.cells):
+            bit = 1 << gem
+            assert (cell.kind == YOURS) == bool(seat_view["hand"] & bit)
+            assert (cell.kind == TABLE) == bool(seat_view["table"] & bit)
+            assert (cell.kind == MISSING) == bool(sheet["has"][missing] & bit)
+            assert (cell.kind == HELD) == any(sheet["has"][h] & bit for h in range(missing))
+            if cell.kind == HELD:
+                assert sheet["has"][cell.holder - 1] & bit
+            if cell.kind == OPEN:
+                assert cell.possible == tuple(bool(sheet["can"][h] & bit) for h in range(options.num_players))
+                assert sum(cell.possible) > 1
+
+
+def test_the_cells_of_the_sheet_are_the_36_gems():
+    assert sorted(cell_at(row, column) for row in range(9) for column in range(4)) == list(range(NUM_GEMS))
+    assert gem_name(cell_at(0, 1)) == "blue-diamond-solitaire"
+
+
+@each_count
+def test_the_drawing_shows_own_and_open_cards_where_they_are(num_players):
+    options = Options(num_players=num_players)
+    seat_view = dealt(options)
+    lines = {line[:20].strip(): line[20:56] for line in draw_ansi(options, seat_view).splitlines()}
+    for gem, (colour, kind, type_) in enumerate(GEMS):
+        column = ("red", "blue", "green", "yellow").index(colour)
+        mark = lines[f"{kind} {type_}"][9 * column : 9 * column + 9].strip()
+        place = "you" if seat_view["hand"] >> gem & 1 else "table" if seat_view["table"] >> gem & 1 else "123456"[: num_players - 1] + "?"
+        assert mark == place
+
+
+@each_game
+def test_everybodys_search_cards_and_answers_are_drawn(file):
+    for options, seat_view in positions(file, every=20):
+        text, scene = draw_ansi(options, seat_view), make_scene(options, seat_view)
+        for seat in scene.seats:
+            (line,) = [line for line in text.splitlines() if line[2:].startswith(f"{seat.label:<4}{seat.player}") and seat.standing in line]
+            assert line.split()[-len(seat.search_cards) :] == seat.search_cards if seat.search_cards else True
+            answers = [line for line in text.splitlines() if line.startswith(f"{seat.label:<4}{seat.player}")][-1][13:]
+            known = "".join(str(count) for count in seat.answers if count >= 0)
+            assert re.sub(r"[ ·]", "", answers) == known
+
+
+def test_the_last_events_are_drawn_newest_first():
+    options, seat_view = last_view("unfinished_offer")
+    text, scene = draw_ansi(options, seat_view), make_scene(options, seat_view)
+    assert scene.events
+    places = [text.index(event) for event in scene.events]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    ("name", "seat", "said"),
+    [
+        ("three_players", 2, "The game is over: you win"),
+        ("three_players", 1, "The game is over: +1 wins"),
+        ("three_players", 0, "Missing: "),
+        ("nobody_wins", 0, "The game is over: nobody wins"),
+        ("truncated", 0, "The game was stopped after turn 15: nobody wins"),
+        ("three_winners", 2, "The game is over: 1st you, 2nd +1, 3rd +4"),
+        ("results_secret", 2, "the others' results are not announced"),
+        ("results_secret", 1, "You are 1st"),
+        ("last_survivor", 2, "The game is over: you win"),
+        ("unfinished_offer", 0, "You are offered to accuse"),
+        ("unfinished_offer", 1, "everybody in may accuse"),
+        ("unfinished_accusation", 0, "Accused so far: "),
+    ],
+)
+def test_what_is_decided_and_how_it_ended_is_said(name, seat, said):
+    options, seat_view = last_view(name, seat)
+    assert said in " ".join(make_scene(options, seat_view).status)
+    assert said in draw_ansi(options, seat_view)
+
+
+def test_nobody_has_the_turn_in_a_finished_game():
+    options, seat_view = last_view("three_players")
+    assert seat_view["phase"] == FINISHED
+    assert not any(seat.has_turn for seat in make_scene(options, seat_view).seats)
+
+
+# --- how it is drawn ---
+
+
+@each_game
+def test_no_line_is_longer_than_a_terminal_of_120_columns(file):
+    for options, seat_view in positions(file):
+        assert max(len(line) for line in draw_ansi(options, seat_view).splitlines()) <= 120
+
+
+def test_no_line_is_longer_with_all_options_and_the_longest_names():
+    options = Options(num_players=4, **LONG)
+    seat_view = dealt(options)
+    question = parse_question("diamond-solitaire")
+    seat_view["events"][:4] = [1, 0, 2, question, question, 4]
+    seat_view["accusing"] = 1 << GEMS.index(("yellow", "diamond", "solitaire"))
+    seat_view["missing_gems"] = seat_view["accusing"] | 1 << GEMS.index(("yellow", "pearl", "solitaire"))
+    assert max(len(line) for line in draw_ansi(options, seat_view).splitlines()) <= 120
+    assert draw_rgb(options, seat_view).shape == draw_rgb(options, dealt(options, 2)).shape
+
+
+@each_game
+def test_colours_change_nothing_but_colours(file):
+    for options, seat_view in positions(file, every=30):
+        plain, coloured = draw_ansi(options, seat_view), draw_ansi(options, seat_view, colour=True)
+        assert "\x1b" not in plain
+        assert "\x1b[31m" in coloured
+        bare = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
+        assert [line.rstrip() for line in bare.splitlines()] == plain.splitlines()
+
+
+@each_game
+def test_an_image_has_one_shape_and_is_the_same_every_time(file):
+    drawn = [(draw_rgb(options, seat_view), draw_rgb(options, seat_view)) for options, seat_view in positions(file, every=40)]
+    for first, again in drawn:
+        assert first.dtype == np.uint8
+        assert first.shape == drawn[0][0].shape
+        assert np.array_equal(first, again)
+    assert len({image.tobytes() for image, _ in drawn}) > 1 or len(drawn) <= 2
+
+
+@each_count
+def test_the_shape_of_an_image_depends_on_the_players_only(num_players):
+    plain = Options(num_players=num_players)
+    other = Options(num_players=num_players, winners=2, announce_result=False, super_sleuth=True, max_turns=10)
+    assert draw_rgb(plain, dealt(plain)).shape == draw_rgb(other, dealt(other)).shape
+
+
+def test_the_image_shows_what_changes():
+    options = Options(num_players=3)
+    seat_view = dealt(options)
+    before = draw_rgb(options, seat_view)
+    seat_view["answers"][1, 0] = 3
+    assert not np.array_equal(before, draw_rgb(options, seat_view))
+
+
+def test_a_drawing_leaves_the_view_as_it_is():
+    options, seat_view = last_view("seven_players")
+    before = seat_view.tobytes()
+    draw_ansi(options, seat_view)
+    draw_rgb(options, seat_view)
+    assert seat_view.tobytes() == before
+
+
+@pytest.mark.parametrize("draw", [draw_ansi, draw_rgb])
+def test_a_state_cannot_be_drawn(draw):
+    states = new_states(1)
+    with pytest.raises(TypeError, match="a drawing is made from one VIEW record"):
+        draw(Options(), states[0])
