@@ -21,6 +21,9 @@ from .game import NO_RENDER_MODE, RENDER_MODES, Game, Records, action_number, ch
 Observation = dict[str, NDArray[Any]]
 # Scratch arrays for the kernels, and views into the state: a copy of the environment makes its own.
 _BUFFERS = ("_rules", "_actor", "_action", "_taken", "_seat", "_seats", "_view", "_views")
+# What a snapshot holds, besides the random stream.
+_COPIED = ("_states", "_first_states", "_actions", "agents", "rewards", "_cumulative_rewards", "terminations", "truncations")
+_KEPT = ("options", "agent_selection", "_skip_agent_selection")
 
 
 class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo has no type information
@@ -248,8 +251,9 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         """Take a snapshot, of the random stream too: after `set_state` everything goes on as it did from here."""
         self._must_be_reset()
         assert self._np_random is not None
-        kept = {name: getattr(self, name).copy() for name in _KEPT}
-        return kept | {"options": self.options, "agent_selection": self.agent_selection, "stream": self._np_random.bit_generator.state}
+        copied = {name: getattr(self, name).copy() for name in _COPIED}
+        kept = {name: getattr(self, name) for name in _KEPT}
+        return copied | kept | {"stream": self._np_random.bit_generator.state}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Go back to a snapshot that `get_state` took, here or in another environment of the same options.
@@ -262,11 +266,11 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         if self._np_random is None:
             self._np_random, _ = seeding.np_random(0)
         self._np_random.bit_generator.state = state["stream"]
-        for name in _KEPT:
+        for name in _COPIED:
             setattr(self, name, state[name].copy())
+        for name in _KEPT:
+            setattr(self, name, state[name])
         self.infos = {agent: {} for agent in self.agents}
-        self.agent_selection = state["agent_selection"]
-        self._skip_agent_selection = None
         self._actor = self._states["actor"]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -275,9 +279,6 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._make_buffers()
-
-
-_KEPT = ("_states", "_first_states", "_actions", "agents", "rewards", "_cumulative_rewards", "terminations", "truncations")
 
 
 class _TerminateIllegal(wrappers.TerminateIllegalWrapper[str, Observation, int]):  # type: ignore[misc]
