@@ -1,0 +1,70 @@
+"""The manual tells the truth: its examples run and its tables are those of the code."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from sleuth_env.sleuth.cards import Options, make_rules, num_actions
+from sleuth_env.sleuth.features import RECORDS, observation_layout, observation_size
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
+EXAMPLES = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)
+
+
+def table(heading: str) -> list[list[str]]:
+    """Give the rows of the first table after a heading, cells stripped, without its own heading rows."""
+    rows = re.search(r"(?:^\|.*\n)+", README[README.index(heading) :], re.M)
+    assert rows is not None
+    return [[cell.strip() for cell in line.strip("|\n").split("|")] for line in rows.group().splitlines()[2:]]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.splitlines()[0])
+def test_every_python_example_runs(example: str, tmp_path: Path) -> None:
+    run = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 4
+
+
+def test_the_table_of_options_names_every_option_with_its_default() -> None:
+    rows = {row[0].strip("`"): row[1] for row in table("### Options")}
+    assert list(rows) == [field.name for field in fields(Options)]
+    for field in fields(Options):
+        default = f'"{field.default}"' if isinstance(field.default, str) else str(field.default)
+        assert re.match(rf"{re.escape(default)}\b|{re.escape(default)}", rows[field.name]), field.name
+
+
+@pytest.mark.parametrize("num_players", range(3, 8))
+def test_the_table_of_observations_has_every_block_with_its_shape(num_players: int) -> None:
+    rows = {row[0].strip("`"): row[1] for row in table("## Observations")}
+    named = set()
+    for record in RECORDS:
+        for block in observation_layout(Options(num_players), record):
+            shape = tuple(num_players if size == "n" else int(size) for size in rows[block.name].split(" x "))
+            assert shape == block.shape, block.name
+            named.add(block.name)
+    assert named == set(rows)
+
+
+def test_the_table_of_sizes_is_right() -> None:
+    text = README[README.index("| players | 3 | 4") :]
+    rows = [[int(cell) for cell in re.findall(r"(?<= )\d+(?= )", line)] for line in text.splitlines()[2:5]]
+    assert rows[0] == [observation_size(Options(n), "sheet") for n in range(3, 8)]
+    assert rows[1] == [observation_size(Options(n), "raw") for n in range(3, 8)]
+    assert rows[2] == [num_actions(Options(n)) for n in range(3, 8)]
+
+
+@pytest.mark.parametrize("num_players", range(3, 8))
+def test_the_table_of_actions_adds_up(num_players: int) -> None:
+    sizes = [eval(row[1].replace("(n-1)", str(num_players - 1)).replace("x", "*"), {}) for row in table("## Actions")]
+    rules = make_rules(Options(num_players))[0]
+    assert sum(sizes) == rules["num_actions"]
+    assert [sum(sizes[:i]) for i in range(1, 5)] == [rules["final_at"], rules["exchange_at"], rules["accuse_at"], rules["pass_at"]]
