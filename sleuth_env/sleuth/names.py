@@ -25,7 +25,7 @@ class NotationError(ValueError):
 def quoted(text: object) -> str:
     """Quote a text for an error message: printable characters only, and not too many."""
     if not isinstance(text, str):
-        return f"a {type(text).__name__}"
+        return f"a value of type {type(text).__name__}"
     rest = len(text) - MAX_QUOTED
     return ascii(text[:MAX_QUOTED]) + (f" and {rest} more characters" if rest > 0 else "")
 
