@@ -1,0 +1,75 @@
+"""Privacy by substitution: change all that a seat cannot know, replay, and nothing that it receives changes by one byte."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from sleuth_env.sleuth import rules as kernels
+from sleuth_env.sleuth.cards import Options, make_rules
+from sleuth_env.sleuth.drawing import draw_ansi
+from sleuth_env.sleuth.features import RECORDS, observation_size, write_observations
+from sleuth_env.sleuth.view import VIEW, view
+from tests.replaying import Replay
+from tests.strategies import ALL_VARIANTS, KNOWING, LIVELY, PATIENT, RASH, Player, option_name
+from tests.substitution import History, play, what_is_seen
+
+# Beginnings with many questions, a whole game, and games full of accusations.
+WHOLE = 10_000
+GAMES = [(PATIENT, 40), (PATIENT, 150), (LIVELY, 60), (LIVELY, WHOLE), (RASH, 8), (RASH, WHOLE), (KNOWING, WHOLE)]
+
+
+def replays(options: Options, player: Player, length: int, seed: int) -> list[Replay]:
+    """Give a game replayed with changed secrets for each viewer."""
+    history = play(options, seed, player).cut(length)
+    return [Replay(history, viewer, seed) for viewer in range(options.num_players)]
+
+
+def what_is_received(history: History, viewer: int) -> list[bytes]:
+    """Give the observations of both records and the drawing that a seat gets at the end of a history."""
+    options, rules, views = history.options, make_rules(history.options), np.zeros(1, VIEW)
+    view(rules, history.states[-1], np.array([viewer]), views)
+    received = [draw_ansi(options, views[0]).encode()]
+    for record in RECORDS:
+        observation = np.zeros((1, observation_size(options, record)), "f4")
+        write_observations(rules, views, observation, record)
+        received.append(observation.tobytes())
+    return received
+
+
+@pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+def test_no_seat_notices_a_change_of_what_it_cannot_know(options: Options) -> None:
+    for seed, (player, length) in enumerate(GAMES):
+        for replay in replays(options, player, length, seed):
+            assert what_is_seen(replay.history, replay.viewer) == what_is_seen(replay.original, replay.viewer)
+            assert what_is_received(replay.history, replay.viewer) == what_is_received(replay.original, replay.viewer)
+
+
+@pytest.fixture(scope="module")
+def changed() -> Counter[str]:
+    """How often each kind of secret was changed in replays of games with all kinds of secrets."""
+    total: Counter[str] = Counter()
+    for options in [Options(3), Options(4, missing=2), Options(5, winners=4, announce_result=False), Options(7)]:
+        for seed, (player, length) in enumerate(GAMES):
+            for replay in replays(options, player, length, seed):
+                total.update(replay.changed())
+                total["replays"] += 1
+    return total
+
+
+SHARES = {"hands": 0.9, "missing_gems": 0.3, "accused": 0.4, "seen": 0.25, "pile": 0.9, "offers": 0.7, "standing": 0.05}
+
+
+@pytest.mark.parametrize(("secret", "share"), SHARES.items())
+def test_the_replays_do_change(secret: str, share: float, changed: Counter[str]) -> None:
+    assert changed[secret] >= share * changed["replays"], dict(changed)
+
+
+def test_a_seat_that_peeks_would_be_caught() -> None:
+    history = play(Options(4), 1, LIVELY).cut(60)
+    replay = Replay(history, 0, 1)
+    peeks = [[states["missing_gems"].tobytes() + states["offers"].tobytes() for states in game.states] for game in (history, replay.history)]
+    assert peeks[0] != peeks[1]
+    assert replay.history.states[-1]["phase"][0] != kernels.OFFER
