@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bits import kernel, lowest, popcount
+from ..bits import inner, kernel, lowest, popcount
 from .evidence import MAX_CARDS, MAX_HOLDERS, MAX_SETS, Contradiction, cards_of
 
 SHEET = np.dtype(
@@ -29,110 +29,149 @@ BROKEN_CARD = MAX_HOLDERS * MAX_SETS
 BROKEN_SUM = BROKEN_CARD + MAX_CARDS
 BROKEN_PAIR = BROKEN_SUM + MAX_SETS
 LEVEL = 3
-NONE, FULL = np.int64(0), np.int64(-1)
+
+# What is under way for one problem. The agenda says what each rule still has to look at: cards 0 or 1, single and paired
+# a mask of holders, sums 0 or 1. The list is of the counts of one holder.
+WORK = np.dtype(
+    [
+        ("can", "i8", MAX_HOLDERS),
+        ("has", "i8", MAX_HOLDERS),
+        ("live", "i8", MAX_HOLDERS),  # the sets whose bounds can still say something (mask)
+        ("least", "i8", (MAX_HOLDERS, MAX_SETS)),
+        ("most", "i8", (MAX_HOLDERS, MAX_SETS)),
+        ("cards", "i8"),
+        ("single", "i8"),
+        ("paired", "i8"),
+        ("sums", "i8"),
+        ("cells", "i8", MAX_SETS),
+        ("size", "i8", MAX_SETS),
+        ("low", "i8", MAX_SETS),
+        ("high", "i8", MAX_SETS),
+        ("set", "i8", MAX_SETS),
+    ],
+    align=True,
+)
 
 
-@kernel
-def _one_holder_each(num_holders, cards, can, has):
-    """Apply "each card has exactly one holder"; give the mask of the changed holders, or -1 - a card that has not."""
-    once, twice, claimed = np.int64(0), np.int64(0), np.int64(0)
-    for h in range(num_holders):
+@inner
+def _start(e, w):
+    """Copy the evidence into the working record and put everything on the agenda."""
+    num_sets = int(e["num_sets"])
+    for h in range(e["num_holders"]):
+        w["can"][h] = e["possible"][h] & e["cards"]
+        w["has"][h] = 0
+        w["live"][h] = (1 << num_sets) - 1
+        for s in range(num_sets):
+            w["least"][h, s] = e["least"][h, s]
+            w["most"][h, s] = e["most"][h, s]
+    w["cards"] = 1
+    w["single"] = w["paired"] = (1 << int(e["num_holders"])) - 1
+    w["sums"] = 1
+
+
+@inner
+def _one_holder_each(e, w):
+    """Apply "each card has exactly one holder"; give 0 or a code."""
+    can, has = w["can"], w["has"]
+    once = twice = claimed = e["cards"] & 0
+    for h in range(e["num_holders"]):
         if claimed & has[h]:
-            return -1 - lowest(claimed & has[h])
+            return 1 + BROKEN_CARD + lowest(claimed & has[h])
         claimed |= has[h]
         twice |= once & can[h]
         once |= can[h]
-    if once != cards:
-        return -1 - lowest(cards & ~once)
-    changed = np.int64(0)
-    for h in range(num_holders):
+    if once != e["cards"]:
+        return 1 + BROKEN_CARD + lowest(e["cards"] & ~once)
+    w["cards"] = 0
+    for h in range(e["num_holders"]):
         may = can[h] & (has[h] | ~claimed)
         holds = has[h] | (may & ~twice)
         if may != can[h] or holds != has[h]:
-            changed |= np.int64(1) << h
             can[h], has[h] = may, holds
-    return changed
+            w["cards"] = 1
+            w["single"] |= 1 << h
+    return 0
 
 
-@kernel
-def _single_counts(h, sets, least, most, can, has, live):
-    """Apply each count of one holder alone (level 1) until nothing changes.
-
-    ``live`` [H] is the mask of the sets whose bounds can still say something. Gives 1 when a cell was settled, 0, or
-    -1 - a set that cannot be satisfied.
-    """
-    may, holds, alive = can[h], has[h], live[h]
-    todo = alive
+@inner
+def _single_counts(e, w):
+    """Apply each count of the next holder alone (level 1) until nothing changes; give 0 or a code."""
+    h = lowest(w["single"])
+    w["single"] &= w["single"] - 1
+    may, holds, live = w["can"][h], w["has"][h], w["live"][h]
+    todo = live
     while todo:
         s = lowest(todo)
         todo &= todo - 1
-        undecided = sets[s] & may & ~holds
-        size, held = popcount(undecided), popcount(sets[s] & holds)
-        low, high = least[h, s] - held, most[h, s] - held
+        undecided = e["sets"][s] & may & ~holds
+        size, held = popcount(undecided), popcount(e["sets"][s] & holds)
+        low, high = w["least"][h, s] - held, w["most"][h, s] - held
         if high < 0 or low > size:
-            return -1 - s
+            return 1 + h * MAX_SETS + s
         if low <= 0 and high >= size:
-            alive &= ~(np.int64(1) << s)
+            live &= ~(1 << s)
         elif high == 0 or low == size:
-            may &= ~undecided if high == 0 else FULL
-            holds |= undecided if high > 0 else NONE
-            alive &= ~(np.int64(1) << s)
-            todo = alive
-    changed = may != can[h] or holds != has[h]
-    can[h], has[h], live[h] = may, holds, alive
-    return 1 if changed else 0
+            may = may & ~undecided if high == 0 else may
+            holds = holds | undecided if high > 0 else holds
+            live &= ~(1 << s)
+            todo = live
+    if may != w["can"][h] or holds != w["has"][h]:
+        w["cards"] = 1
+    w["paired"] |= 1 << h
+    w["sums"] = 1
+    w["can"][h], w["has"][h], w["live"][h] = may, holds, live
+    return 0
 
 
-@kernel
-def _open_counts(h, sets, least, most, can, has, live, work):
+@inner
+def _list_counts(e, w, h):
     """List the counts of a holder that still say something, in terms of his undecided cells.
 
-    Writes into ``work`` i8 [5, S]: cells, their number, least, most, the set. Gives the length of the list and the bounds on
-    how many of all his undecided cells he has.
+    Gives the length of the list and the bounds on how many of all his undecided cells he has.
     """
-    undecided = can[h] & ~has[h]
+    undecided, todo = w["can"][h] & ~w["has"][h], w["live"][h]
     length, need_low, need_high = 0, 0, popcount(undecided)
-    todo = live[h]
     while todo:
         s = lowest(todo)
         todo &= todo - 1
-        held = popcount(sets[s] & has[h])
-        work[0, length], work[4, length] = sets[s] & undecided, s
-        work[1, length] = popcount(sets[s] & undecided)
-        work[2, length] = max(least[h, s] - held, 0)
-        work[3, length] = min(most[h, s] - held, work[1, length])
-        if work[0, length] == undecided:
-            need_low, need_high = max(need_low, work[2, length]), min(need_high, work[3, length])
+        cells, held = e["sets"][s] & undecided, popcount(e["sets"][s] & w["has"][h])
+        size = popcount(cells)
+        low, high = max(w["least"][h, s] - held, 0), min(w["most"][h, s] - held, size)
+        if cells == undecided:
+            need_low, need_high = max(need_low, low), min(need_high, high)
+        w["cells"][length], w["size"][length], w["set"][length] = cells, size, s
+        w["low"][length], w["high"][length] = low, high
         length += 1
     return length, need_low, need_high
 
 
-@kernel
-def _paired_counts(h, sets, least, most, can, has, live, work):
-    """Apply every two counts of one holder with the size of his hand (level 2).
+@inner
+def _paired_counts(e, w):
+    """Apply every two counts of the next holder with the size of his hand (level 2); give 0 or a code.
 
     Two sets A and B cut the undecided cells into A only, both, B only, neither. Over these four the tight bounds of
     each part are known in closed form; a part is settled exactly when one of four inequalities is an equality.
-    Gives 1 when a cell was settled, 0, or
-    -1 - (set * 48 + set) for a pair that cannot be satisfied.
     """
-    length, need_low, need_high = _open_counts(h, sets, least, most, can, has, live, work)
-    undecided = can[h] & ~has[h]
+    h = lowest(w["paired"])
+    w["paired"] &= w["paired"] - 1
+    length, need_low, need_high = _list_counts(e, w, h)
+    undecided = w["can"][h] & ~w["has"][h]
     total = popcount(undecided)
-    yes, no = NONE, NONE
+    yes = no = undecided & 0
     for i in range(1, length):
-        a, size_a, low_a, high_a = work[0, i], work[1, i], work[2, i], work[3, i]
+        a, size_a, low_a, high_a = w["cells"][i], w["size"][i], w["low"][i], w["high"][i]
         for j in range(i):
-            b, size_b, low_b, high_b = work[0, j], work[1, j], work[2, j], work[3, j]
+            b, size_b, low_b, high_b = w["cells"][j], w["size"][j], w["low"][j], w["high"][j]
             both = popcount(a & b)
             crowded = low_a + low_b - both - need_high
             sparse = need_low - high_a - high_b - (total - size_a - size_b + both)
             a_over_b = low_a - high_b - (size_a - both)
             b_over_a = low_b - high_a - (size_b - both)
-            if crowded < 0 and sparse < 0 and a_over_b < 0 and b_over_a < 0:
+            tightest = max(max(crowded, sparse), max(a_over_b, b_over_a))
+            if tightest < 0:
                 continue
-            if crowded > 0 or sparse > 0 or a_over_b > 0 or b_over_a > 0:
-                return -1 - (work[4, i] * MAX_SETS + work[4, j])
+            if tightest > 0:
+                return 1 + BROKEN_PAIR + (h * MAX_SETS + w["set"][i]) * MAX_SETS + w["set"][j]
             if crowded == 0:
                 yes, no = yes | (a & b), no | (undecided & ~(a | b))
             if sparse == 0:
@@ -141,115 +180,76 @@ def _paired_counts(h, sets, least, most, can, has, live, work):
                 yes, no = yes | (a & ~b), no | (b & ~a)
             if b_over_a == 0:
                 yes, no = yes | (b & ~a), no | (a & ~b)
-    can[h] &= ~no
-    has[h] |= yes
-    return 1 if yes | no else 0
+    if yes | no:
+        w["can"][h] &= ~no
+        w["has"][h] |= yes
+        w["cards"] = 1
+        w["single"] |= 1 << h
+    return 0
 
 
-@kernel
-def _sums(num_holders, sets, least, most, can, has, live, work):
-    """Make every set add up over all holders (level 3): tighten the bounds of each holder by what the others leave.
-
-    Gives the mask of the holders with a tighter bound, or -1 - a set that cannot add up.
-    """
-    told, owned = NONE, NONE
+@inner
+def _sums(e, w):
+    """Make every set add up over all holders (level 3): what the others leave bounds each holder; give 0 or a code."""
+    num_holders = e["num_holders"]
+    w["sums"] = 0
+    told = owned = e["cards"] & 0
     for h in range(num_holders):
-        told |= live[h]
-        owned |= has[h]
-    free = ~owned
-    changed = NONE
+        told |= w["live"][h]
+        owned |= w["has"][h]
     while told:
         s = lowest(told)
         told &= told - 1
-        spare_low = spare_high = popcount(sets[s] & free)
+        cards = e["sets"][s]
+        spare_low = spare_high = popcount(cards & ~owned)
         for h in range(num_holders):
-            held = popcount(sets[s] & has[h])
-            work[0, h] = held
-            work[1, h] = max(least[h, s] - held, 0)
-            work[2, h] = min(most[h, s] - held, popcount(sets[s] & can[h] & ~has[h]))
-            spare_low -= work[2, h]
-            spare_high -= work[1, h]
+            held = popcount(cards & w["has"][h])
+            w["low"][h] = max(w["least"][h, s] - held, 0)
+            w["high"][h] = min(w["most"][h, s] - held, popcount(cards & w["can"][h] & ~w["has"][h]))
+            w["size"][h] = held
+            spare_low -= w["high"][h]
+            spare_high -= w["low"][h]
         if spare_low > 0 or spare_high < 0:
-            return -1 - s
+            return 1 + BROKEN_SUM + s
         for h in range(num_holders):
-            low, high = spare_low + work[2, h], spare_high + work[1, h]
-            if low > work[1, h] or high < work[2, h]:
-                least[h, s] = work[0, h] + max(low, work[1, h])
-                most[h, s] = work[0, h] + min(high, work[2, h])
-                live[h] |= np.int64(1) << s
-                changed |= np.int64(1) << h
-    return changed
+            low, high = max(spare_low + w["high"][h], w["low"][h]), min(spare_high + w["low"][h], w["high"][h])
+            if low > w["low"][h] or high < w["high"][h]:
+                w["least"][h, s], w["most"][h, s] = w["size"][h] + low, w["size"][h] + high
+                w["live"][h] |= 1 << s
+                w["single"] |= 1 << h
+    return 0
 
 
 @kernel
-def _settle(num_holders, cards, sets, least, most, can, has, live, work, level):
-    """Apply all rules up to a level until nothing changes; give 0 or the code of what is contradictory.
+def propagate(evidence, sheets, level=LEVEL):
+    """Fill in the sheets by the rules up to a level, to the fixed point.
 
     Only holders that changed are looked at again, and a costlier rule waits until the cheaper ones are exhausted.
-    """
-    everybody = (np.int64(1) << num_holders) - 1
-    single, paired, summed, dealt = everybody, everybody, True, True
-    while True:
-        if dealt:
-            changed = _one_holder_each(num_holders, cards, can, has)
-            if changed < 0:
-                return BROKEN_CARD - changed
-            single, dealt = single | changed, changed != 0
-        elif single:
-            h = lowest(single)
-            single &= single - 1
-            changed = _single_counts(h, sets, least, most, can, has, live)
-            if changed < 0:
-                return h * MAX_SETS - changed
-            dealt = changed > 0 or dealt
-            paired, summed = paired | np.int64(1) << h, True
-        elif paired and level >= 2:
-            h = lowest(paired)
-            paired &= paired - 1
-            changed = _paired_counts(h, sets, least, most, can, has, live, work)
-            if changed < 0:
-                return BROKEN_PAIR + h * MAX_SETS * MAX_SETS - changed
-            if changed:
-                single, dealt = single | np.int64(1) << h, True
-        elif summed and level >= 3:
-            summed = False
-            changed = _sums(num_holders, sets, least, most, can, has, live, work)
-            if changed < 0:
-                return BROKEN_SUM - changed
-            single |= changed
-        else:
-            return 0
-
-
-@kernel
-def propagate_to(evidence, sheets, level):
-    """Fill in the sheets by the rules up to a level.
 
     Args:
         evidence: EVIDENCE [B].
         sheets: SHEET [B], overwritten; where ``broken`` is not 0 the marks mean nothing.
         level: 1, 2 or 3.
     """
-    least, most = np.empty((MAX_HOLDERS, MAX_SETS), np.int64), np.empty((MAX_HOLDERS, MAX_SETS), np.int64)
-    can, has, live = np.empty(MAX_HOLDERS, np.int64), np.empty(MAX_HOLDERS, np.int64), np.empty(MAX_HOLDERS, np.int64)
-    work = np.empty((5, MAX_SETS), np.int64)
+    w = np.zeros(1, WORK)[0]
     for b in range(evidence.size):
-        e, sheet = evidence[b], sheets[b]
-        for h in range(e["num_holders"]):
-            can[h], has[h] = e["possible"][h] & e["cards"], 0
-            live[h] = (np.int64(1) << e["num_sets"]) - 1
-            for s in range(e["num_sets"]):
-                least[h, s], most[h, s] = e["least"][h, s], e["most"][h, s]
-        sheet["broken"] = _settle(e["num_holders"], e["cards"], e["sets"], least, most, can, has, live, work, level)
+        e, code = evidence[b], 0
+        _start(e, w)
+        while code == 0:
+            if w["cards"]:
+                code = _one_holder_each(e, w)
+            elif w["single"]:
+                code = _single_counts(e, w)
+            elif level >= 2 and w["paired"]:
+                code = _paired_counts(e, w)
+            elif level >= 3 and w["sums"]:
+                code = _sums(e, w)
+            else:
+                break
+        sheets[b]["broken"] = code
         for h in range(MAX_HOLDERS):
             used = h < e["num_holders"]
-            sheet["can"][h], sheet["has"][h] = can[h] if used else 0, has[h] if used else 0
-
-
-@kernel
-def propagate(evidence, sheets):
-    """Fill in the sheets (SHEET [B], overwritten) by all rules; where ``broken`` is not 0 the marks mean nothing."""
-    propagate_to(evidence, sheets, LEVEL)
+            sheets[b]["can"][h], sheets[b]["has"][h] = w["can"][h] if used else 0, w["has"][h] if used else 0
 
 
 def solve(evidence: np.ndarray, level: int = LEVEL) -> np.ndarray:
@@ -266,7 +266,7 @@ def solve(evidence: np.ndarray, level: int = LEVEL) -> np.ndarray:
         Contradiction: no deal satisfies one of them; the message names the constraint.
     """
     sheets = np.zeros(evidence.shape, SHEET)
-    propagate_to(evidence, sheets, level)
+    propagate(evidence, sheets, level)
     for b in np.flatnonzero(sheets["broken"])[:1]:
         raise broken_reason(evidence[b], int(sheets["broken"][b]))
     return sheets

@@ -11,19 +11,13 @@ from typing import Protocol
 
 import numpy as np
 
-from ..bits import advance, below, kernel, lowest, mixed, popcount
+from ..bits import advance, below, inner, kernel, lowest, mixed, popcount
 from ..deduction.evidence import EVIDENCE
 from ..deduction.sheet import SHEET, propagate
-from .cards import FIRST_FREE, MAX_PLAYERS, NUM_GEMS, NUM_PAIRS, PLAIN_FREE, Options, make_rules
+from .cards import NUM_PAIRS, Options, make_rules
 from .clues import clues
-from .scoring import best_guess, deciding_question, estimate, worth
+from .scoring import ask_best, ask_deciding, is_shown
 from .state import MUST_ACCUSE, OFFER
-
-# A free search card is worth keeping: what an asker would give up, in bits, not to spend it.
-FREE_COST, PLAIN_FREE_COST = 0.3, 0.6
-# Asks that tell less, in bits, are not worth a turn: better to exchange.
-WORTHLESS = 0.2
-TIE_BREAK = 1e-6
 
 
 class BotError(ValueError):
@@ -49,7 +43,7 @@ class Bot(Protocol):
         ...
 
 
-@kernel
+@inner
 def _any_legal(row, bits):
     """Choose one of the legal actions, -1 where there is none."""
     count = 0
@@ -70,120 +64,63 @@ def _choose_any(legal, seeds, actions):
         actions[b] = _any_legal(legal[b], mixed(seeds[b]))
 
 
-@kernel
-def _proved_accusation(rules, v, sheet, row):
-    """Name the next missing gem once all of them are proved, else -1."""
-    proved = sheet["has"][v["num_players"] - 1]
-    todo = proved & ~v["accusing"]
-    if popcount(proved) < v["missing"] or todo == 0:
-        return -1
-    action = rules["accuse_at"] + lowest(todo)
-    return action if row[action] else -1
-
-
-@kernel
-def _asked_in_vain(rules, v, k, question):
-    """A number that is known tells nothing; the cards behind it would."""
-    return v["answers"][k, question] >= 0 and (rules["num_elements"][question] == 1 or rules["super_sleuth"])
-
-
-@kernel
-def _useful_asks(rules, v, e, sheet, row, useful):
-    """List the legal asks that touch an undecided cell; gives how many there are (useful: i8 [A])."""
-    count, cards = 0, v["search"][0]
-    while cards:
-        card = lowest(cards)
-        cards &= cards - 1
-        for i in range(rules["num_card_pairs"][card]):
-            pair = rules["card_pairs"][card, i]
-            question = rules["pair_question"][pair]
-            for k in range(1, v["num_players"]):
-                action = (k - 1) * NUM_PAIRS + pair
-                undecided = e["sets"][question] & sheet["can"][k - 1] & ~sheet["has"][k - 1]
-                if row[action] and undecided and not _asked_in_vain(rules, v, k, question):
-                    useful[count] = action
-                    count += 1
-    return count
-
-
-@kernel
-def _random_ask(rules, v, e, sheet, row, bits):
-    """Choose one of the legal asks that touch an undecided cell, all equally likely; -1 where there is none."""
-    useful = np.empty(row.size, np.int64)
-    count = _useful_asks(rules, v, e, sheet, row, useful)
-    return useful[below(bits, count)] if count else -1
-
-
-@kernel
-def _price(card):
-    return PLAIN_FREE_COST if card == PLAIN_FREE else (FREE_COST if card >= FIRST_FREE else 0.0)
-
-
-@kernel
-def _best_ask(rules, v, e, sheet, chances, row, bits):
-    """Find the legal ask that promises most after the price of its card, -1 where none tells enough."""
-    best, best_value, cards = -1, -1e9, v["search"][0]
-    while cards:
-        card = lowest(cards)
-        cards &= cards - 1
-        for i in range(rules["num_card_pairs"][card]):
-            pair = rules["card_pairs"][card, i]
-            question = rules["pair_question"][pair]
-            shown = rules["num_elements"][question] == 2 and not rules["super_sleuth"]
-            for k in range(1, v["num_players"]):
-                action = (k - 1) * NUM_PAIRS + pair
-                told = worth(e, sheet, chances, k - 1, question, shown) if row[action] else 0.0
-                bits = advance(bits)
-                value = told - _price(card) + TIE_BREAK * below(mixed(bits), 1024)
-                if told > WORTHLESS and value > best_value:
-                    best, best_value = action, value
+@inner
+def _next_accused(v, sheet):
+    """Choose the next gem to accuse: a proved one if any, else the one with the fewest other places to be."""
+    last = int(v["num_players"]) - 1
+    best, fewest = -1, 1e9
+    todo = sheet["can"][last] & ~v["accusing"]
+    while todo:
+        gem = lowest(todo)
+        todo &= todo - 1
+        places = 0.0
+        for h in range(last):
+            places += (sheet["can"][h] >> gem & 1) / max(popcount(sheet["can"][h]), 1)
+        places = -1.0 if sheet["has"][last] >> gem & 1 else places
+        if places < fewest:
+            best, fewest = gem, places
     return best
 
 
 @kernel
-def _best_question(rules, v, e, sheet, chances, row, bits, trial, trial_sheet):
-    """Find a final question that must decide, else the best ask; -1 where neither is to be had."""
-    if row[rules["final_at"]]:
-        final = deciding_question(rules, e, sheet, trial, trial_sheet)
-        if final >= 0:
-            return rules["final_at"] + final
-    return _best_ask(rules, v, e, sheet, chances, row, bits)
-
-
-@kernel
-def _decide(rules, v, row, bits, e, sheet, chances, trial, trial_sheet, careful):
-    """Accuse when proved, or forced to; decline offers otherwise; else ask (cautious: at random), exchange or pass."""
-    action = _proved_accusation(rules, v, sheet, row)
-    if action >= 0 or sheet["broken"]:
-        return action
-    if v["phase"] == OFFER and v["accusing"] == 0:
-        return rules["pass_at"]
-    forced = v["phase"] == MUST_ACCUSE or v["accusing"] != 0
-    if forced or not careful:
-        estimate(e, sheet, chances)
-    if forced:
-        return rules["accuse_at"] + best_guess(sheet, chances, v["num_players"] - 1, v["accusing"])
-    if careful:
-        action = _random_ask(rules, v, e, sheet, row, bits)
-    else:
-        action = _best_question(rules, v, e, sheet, chances, row, bits, trial, trial_sheet)
-    if action < 0:
-        action = rules["pass_at"] if row[rules["pass_at"]] else rules["exchange_at"]
-    return action
-
-
-@kernel
-def _choose(rules, views, legal, seeds, evidence, sheets, careful, actions):
-    """Choose for each row; ``evidence`` and ``sheets`` ([2] each) are working space: what is known, and what if."""
-    chances = np.empty((MAX_PLAYERS, NUM_GEMS), np.float64)
-    known, trial = evidence[:1], evidence[1:]
-    sheet, trial_sheet = sheets[:1], sheets[1:]
+def _accuse_or_decline(rules, views, sheets, actions):
+    """Where no question is to be chosen, choose: accuse when proved or forced to, else decline an offer."""
     for b in range(views.size):
-        bits = mixed(seeds[b])
-        clues(rules, views[b : b + 1], known)
-        propagate(known, sheet)
-        action = _decide(rules[0], views[b], legal[b], bits, known[0], sheet[0], chances, trial, trial_sheet, careful)
-        actions[b] = action if action >= 0 and legal[b, action] else _any_legal(legal[b], bits)
+        v, proved = views[b], popcount(sheets[b]["has"][views[b]["num_players"] - 1])
+        if v["phase"] == MUST_ACCUSE or v["accusing"] != 0 or proved == v["missing"]:
+            actions[b] = rules[0]["accuse_at"] + _next_accused(v, sheets[b])
+        elif v["phase"] == OFFER:
+            actions[b] = rules[0]["pass_at"]
+
+
+@kernel
+def _ask_any_useful(rules, views, legal, seeds, evidence, sheets, actions):
+    """Where nothing is chosen yet, ask at random among what touches an undecided cell and is not known."""
+    for b in range(views.size):
+        e, sheet, count, bits = evidence[b], sheets[b], 0, seeds[b]
+        if actions[b] >= 0:
+            continue
+        for action in range(rules[0]["final_at"]):
+            if legal[b, action]:
+                holder, question = action // NUM_PAIRS, rules[0]["pair_question"][action % NUM_PAIRS]
+                undecided = e["sets"][question] & sheet["can"][holder] & ~sheet["has"][holder]
+                number_known = e["least"][holder, question] == e["most"][holder, question]
+                if undecided and (not number_known or is_shown(rules[0], question)):
+                    count += 1
+                    bits = advance(bits)
+                    # The n-th replaces the one before with chance 1/n: so all are equally likely.
+                    if below(mixed(bits), count) == 0:
+                        actions[b] = action
+
+
+@kernel
+def _fall_back(rules, legal, seeds, actions):
+    """Where nothing is chosen yet, pass (after one of two questions), else exchange; and never do what is illegal."""
+    for b in range(actions.size):
+        if actions[b] < 0:
+            actions[b] = rules[0]["pass_at"] if legal[b, rules[0]["pass_at"]] else rules[0]["exchange_at"]
+        if not legal[b, actions[b]]:
+            actions[b] = _any_legal(legal[b], mixed(seeds[b]))
 
 
 class RandomBot:
@@ -202,24 +139,34 @@ class RandomBot:
         return actions
 
 
-class SheetBot(RandomBot):
-    """Ask what promises to tell most, exchange worthless cards, accuse when the missing gems are proved."""
-
-    name = "sheet"
-    careful = False
-
-    def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-        """Choose an action in every game, see `Bot`."""
-        actions = np.empty(len(views), np.int64)
-        _choose(self.rules, views, legal, seeds, np.zeros(2, EVIDENCE), np.zeros(2, SHEET), self.careful, actions)
-        return actions
-
-
-class CautiousBot(SheetBot):
+class CautiousBot(RandomBot):
     """Ask random questions of some use, accuse when the missing gems are proved."""
 
     name = "cautious"
-    careful = True
+
+    def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Choose an action in every game, see `Bot`."""
+        evidence, sheets = np.empty(views.size, EVIDENCE), np.empty(views.size, SHEET)
+        actions = np.full(views.size, -1)
+        clues(self.rules, views, evidence)
+        propagate(evidence, sheets)
+        _accuse_or_decline(self.rules, views, sheets, actions)
+        self._ask(views, legal, seeds, evidence, sheets, actions)
+        _fall_back(self.rules, legal, seeds, actions)
+        return actions
+
+    def _ask(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, evidence: np.ndarray, sheets: np.ndarray, actions: np.ndarray) -> None:
+        _ask_any_useful(self.rules, views, legal, seeds, evidence, sheets, actions)
+
+
+class SheetBot(CautiousBot):
+    """Ask what promises to tell most, exchange worthless cards, accuse when the missing gems are proved."""
+
+    name = "sheet"
+
+    def _ask(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, evidence: np.ndarray, sheets: np.ndarray, actions: np.ndarray) -> None:
+        ask_deciding(self.rules, views, legal, evidence, sheets, np.empty(1, EVIDENCE), np.empty(1, SHEET), actions)
+        ask_best(self.rules, views, legal, seeds, evidence, sheets, actions)
 
 
 BOTS: dict[str, type[RandomBot]] = {bot.name: bot for bot in (RandomBot, CautiousBot, SheetBot)}

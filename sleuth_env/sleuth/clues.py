@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bits import kernel, popcount
+from ..bits import inner, kernel, popcount
 from ..deduction.evidence import EVIDENCE
 from ..deduction.sheet import SHEET, broken_reason, propagate
 from .cards import ALL_GEMS, NUM_QUESTIONS
@@ -17,7 +17,7 @@ ALL_CARDS = NUM_QUESTIONS
 NUM_SETS = NUM_QUESTIONS + 1
 
 
-@kernel
+@inner
 def _who_may_hold(v, cards, possible):
     """A gem that the viewer was shown, or saw when he accused, is possible with its holder only."""
     num_players = v["num_players"]
@@ -29,7 +29,7 @@ def _who_may_hold(v, cards, possible):
     possible[num_players - 1] = v["missing_gems"] if v["missing_gems"] else cards & ~shown
 
 
-@kernel
+@inner
 def _bound_counts(rules, v, evidence):
     """An announced number bounds the question's set from both sides, the hand sizes bound all cards."""
     num_players = v["num_players"]

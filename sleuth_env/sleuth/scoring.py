@@ -10,9 +10,10 @@ import math
 
 import numpy as np
 
-from ..bits import kernel, lowest, popcount
+from ..bits import advance, below, inner, kernel, lowest, mixed, popcount
+from ..deduction.evidence import MAX_HOLDERS
 from ..deduction.sheet import propagate
-from .cards import NUM_GEMS, NUM_QUESTIONS
+from .cards import FIRST_FREE, NUM_GEMS, NUM_PAIRS, NUM_QUESTIONS, PLAIN_FREE
 
 ROUNDS = 2
 # At most so many hypothetical answers are followed up in one decision, which bounds its time.
@@ -22,9 +23,20 @@ MAX_CANDIDATES = 4
 CANDIDATE_WEIGHT = 1.0
 # A number tells less than the cards themselves.
 NUMBER_WEIGHT = 1.0
+# A free search card is worth keeping: what it costs to spend one, in bits.
+FREE_COST, PLAIN_FREE_COST = 0.3, 0.6
+# Asks that tell less, in bits, are not worth a turn: better to exchange.
+WORTHLESS = 0.2
+TIE_BREAK = 1e-6
 
 
-@kernel
+@inner
+def is_shown(rules, question):
+    """Say whether the asker sees the cards (rules: one RULES record)."""
+    return rules["num_elements"][question] == 2 and not rules["super_sleuth"]
+
+
+@inner
 def _scale(row, cells, number):
     """Make the chances in some cells of one holder sum to a number."""
     total, todo = 0.0, cells
@@ -39,7 +51,7 @@ def _scale(row, cells, number):
         cells &= cells - 1
 
 
-@kernel
+@inner
 def _share(chances, num_holders, cards):
     """Make the chances of each gem sum to 1 over its holders."""
     while cards:
@@ -53,7 +65,7 @@ def _share(chances, num_holders, cards):
                 chances[h, c] /= total
 
 
-@kernel
+@inner
 def estimate(e, sheet, chances):
     """Fill in rough chances for the undecided cells of a sheet (0 in all other cells).
 
@@ -78,12 +90,12 @@ def estimate(e, sheet, chances):
         _share(chances, e["num_holders"], free)
 
 
-@kernel
+@inner
 def _entropy(p):
     return -(p * math.log2(p) + (1.0 - p) * math.log2(1.0 - p)) if 0.0 < p < 1.0 else 0.0
 
 
-@kernel
+@inner
 def worth(e, sheet, chances, holder, question, shown):
     """Estimate how much a question tells, in bits where a gem that may be missing counts for more.
 
@@ -115,84 +127,121 @@ def worth(e, sheet, chances, holder, question, shown):
     return NUMBER_WEIGHT * 0.5 * math.log2(1.0 + 4.0 * variance) * weight / size if size else 0.0
 
 
-@kernel
-def best_guess(sheet, chances, last, named):
-    """Give the gem most likely to be missing that is not named yet (a mask); certain ones first."""
-    best, best_chance = -1, -1.0
-    todo = sheet["can"][last] & ~named
-    while todo:
-        c = lowest(todo)
-        todo &= todo - 1
-        chance = 2.0 if (sheet["has"][last] >> c) & 1 else chances[last, c]
-        if chance > best_chance:
-            best, best_chance = c, chance
-    return best
+@inner
+def _subset(cells, index):
+    """Give the subset of some cells that an index (0 to 2**size - 1) stands for."""
+    chosen = cells & 0
+    while index:
+        if index & 1:
+            chosen |= cells & -cells
+        cells &= cells - 1
+        index >>= 1
+    return chosen
 
 
-@kernel
-def _solves(trial, trial_sheet, missing):
-    """Say whether an answer that can be given at all leaves every missing gem known."""
-    propagate(trial, trial_sheet)
-    last = trial[0]["num_holders"] - 1
-    return trial_sheet[0]["broken"] != 0 or popcount(trial_sheet[0]["has"][last]) == missing
+@inner
+def _pose(e, sheet, holder, question, shown, answer, trial):
+    """Write evidence with a hypothetical answer; give False once there is no further answer.
 
-
-@kernel
-def _start_trial(e, sheet, trial):
-    """Copy the evidence and what the sheet has made of it, so that a hypothetical answer is quickly followed up."""
-    trial[0] = e
-    for h in range(e["num_holders"]):
-        trial[0]["possible"][h] = sheet["can"][h]
-
-
-@kernel
-def _decides(e, sheet, holder, question, shown, missing, trial, trial_sheet):
-    """Say whether every answer to a question leaves the missing gems known; also give the number of answers tried."""
-    held = popcount(e["sets"][question] & sheet["has"][holder])
-    cells = e["sets"][question] & sheet["can"][holder] & ~sheet["has"][holder]
-    subset, tried = cells, 0
-    while True:
-        number = held + popcount(subset) if shown else held + tried
-        if e["least"][holder, question] <= number <= e["most"][holder, question]:
-            _start_trial(e, sheet, trial)
-            if shown:
-                trial[0]["possible"][holder] &= subset | ~cells
-                for h in range(e["num_holders"]):
-                    trial[0]["possible"][h] &= ~subset if h != holder else -1
-            trial[0]["least"][holder, question] = number
-            trial[0]["most"][holder, question] = number
-            if not _solves(trial, trial_sheet, missing):
-                return False, tried + 1
-        tried += 1
-        if (shown and subset == 0) or (not shown and tried > popcount(cells)):
-            return True, tried
-        subset = (subset - 1) & cells
-
-
-@kernel
-def deciding_question(rules, e, sheet, trial, trial_sheet):
-    """Find a question whose every answer leaves the missing gems known.
-
-    Each possible answer is added to the evidence and followed up by the sheet's rules; questions that do not touch a
-    gem that may be missing are not tried, nor any once there are more than a few such gems.
-
-    Returns:
-        holder * 43 + question, or -1.
+    An answer is an index: of the number of undecided cells that the holder has or, if shown, of which ones. What the
+    sheet has already made of the evidence goes along, so that the answer is quickly followed up.
     """
+    cells = e["sets"][question] & sheet["can"][holder] & ~sheet["has"][holder]
+    size = popcount(cells)
+    if answer >= (1 << size if shown else size + 1):
+        return False
+    trial[0] = e
+    subset = _subset(cells, answer) if shown else cells & 0
+    for h in range(e["num_holders"]):
+        trial[0]["possible"][h] = sheet["can"][h] & ~subset
+    if shown:
+        trial[0]["possible"][holder] = sheet["can"][holder] & (subset | ~cells)
+    number = popcount(e["sets"][question] & sheet["has"][holder]) + (popcount(subset) if shown else answer)
+    trial[0]["least"][holder, question] = max(number, int(e["least"][holder, question]))
+    trial[0]["most"][holder, question] = min(number, int(e["most"][holder, question]))
+    return True
+
+
+@inner
+def _worth_posing(e, sheet, holder, question, shown):
+    """Say whether a question touches a gem that may be missing and has answers enough to tell all of those apart."""
     last = e["num_holders"] - 1
+    cells = e["sets"][question] & sheet["can"][holder] & ~sheet["has"][holder]
     candidates = sheet["can"][last] & ~sheet["has"][last]
-    trials = 0
-    if popcount(candidates) > MAX_CANDIDATES:
-        return -1
-    for holder in range(last):
-        undecided = sheet["can"][holder] & ~sheet["has"][holder]
-        for question in range(NUM_QUESTIONS):
-            cells = e["sets"][question] & undecided
-            shown = rules["num_elements"][question] == 2 and not rules["super_sleuth"]
-            answers = 1 << popcount(cells) if shown else popcount(cells) + 1
-            if cells & candidates and answers >= popcount(candidates) and trials < MAX_TRIALS:
-                decides, tried = _decides(e, sheet, holder, question, shown, rules["missing"], trial, trial_sheet)
-                trials += tried
-                if decides:
-                    return holder * NUM_QUESTIONS + question
-    return -1
+    answers = 1 << popcount(cells) if shown else popcount(cells) + 1
+    return cells & candidates != 0 and answers >= popcount(candidates)
+
+
+@kernel
+def ask_deciding(rules, views, legal, evidence, sheets, trial, trial_sheet, actions):
+    """Where a turn is still open, ask a final question whose every possible answer leaves all missing gems known.
+
+    Each answer is added to the evidence and followed up by the sheet's rules; one that contradicts it cannot be given.
+    Nothing is tried while more than MAX_CANDIDATES gems may be missing, nor more than MAX_TRIALS answers or so.
+
+    Args:
+        rules: RULES [1].
+        views: VIEW [B].
+        legal: u1 [B, A].
+        evidence: EVIDENCE [B] from `clues`.
+        sheets: SHEET [B] from `propagate`.
+        trial: EVIDENCE [1], working space.
+        trial_sheet: SHEET [1], working space.
+        actions: i8 [B], changed where it is -1 and there is such a question.
+    """
+    for b in range(views.size):
+        e, sheet = evidence[b], sheets[b]
+        last, trials = int(e["num_holders"]) - 1, 0
+        candidates = popcount(sheet["can"][last] & ~sheet["has"][last])
+        if actions[b] >= 0 or not legal[b, rules[0]["final_at"]] or not 1 < candidates <= MAX_CANDIDATES:
+            continue
+        for at in range(last * NUM_QUESTIONS):
+            holder, question = at // NUM_QUESTIONS, at % NUM_QUESTIONS
+            shown = is_shown(rules[0], question)
+            decides, answer = _worth_posing(e, sheet, holder, question, shown), np.int64(0)
+            while decides and _pose(e, sheet, holder, question, shown, answer, trial):
+                propagate(trial, trial_sheet)
+                decides = trial_sheet[0]["broken"] != 0 or popcount(trial_sheet[0]["has"][last]) == rules[0]["missing"]
+                answer += 1
+            trials += answer
+            if decides:
+                actions[b] = rules[0]["final_at"] + at
+            if decides or trials > MAX_TRIALS:
+                break
+
+
+@inner
+def _price(card):
+    return PLAIN_FREE_COST if card == PLAIN_FREE else (FREE_COST if card >= FIRST_FREE else 0.0)
+
+
+@kernel
+def ask_best(rules, views, legal, seeds, evidence, sheets, actions):
+    """Where nothing is chosen yet, ask what promises most after the price of its search card, if it tells enough.
+
+    Args:
+        rules: RULES [1].
+        views: VIEW [B].
+        legal: u1 [B, A].
+        seeds: u8 [B], they settle ties.
+        evidence: EVIDENCE [B] from `clues`.
+        sheets: SHEET [B] from `propagate`.
+        actions: i8 [B], changed where it is -1 and there is such an ask.
+    """
+    chances = np.empty((MAX_HOLDERS, NUM_GEMS), np.float64)
+    for b in range(views.size):
+        if actions[b] >= 0:
+            continue
+        estimate(evidence[b], sheets[b], chances)
+        best_value, bits, cards = -1e9, seeds[b], views[b]["search"][0]
+        while cards:
+            card = lowest(cards)
+            cards &= cards - 1
+            for i in range(rules[0]["num_card_pairs"][card] * (views[b]["num_players"] - 1)):
+                holder, pair = i % (views[b]["num_players"] - 1), rules[0]["card_pairs"][card, i // (views[b]["num_players"] - 1)]
+                action, question = holder * NUM_PAIRS + pair, rules[0]["pair_question"][pair]
+                told = worth(evidence[b], sheets[b], chances, holder, question, is_shown(rules[0], question)) if legal[b, action] else 0.0
+                bits = advance(bits)
+                value = told - _price(card) + TIE_BREAK * below(mixed(bits), 1024)
+                if told > WORTHLESS and value > best_value:
+                    actions[b], best_value = action, value
