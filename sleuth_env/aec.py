@@ -183,7 +183,7 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         The mask is zero for a player who is not to act, and all ones when the game is finished.
         """
         self._must_be_reset()
-        observation = np.zeros(self._size, np.float32)
+        observation = np.empty(self._size, np.float32)
         self.game.write_observations(self._rules, self.view(agent), observation[None], self.record)
         return {"observation": observation, "action_mask": self._mask(agent)}
 
@@ -210,7 +210,7 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         pile, and the random generator, are not in it.
         """
         self._must_be_reset()
-        state = np.zeros((len(self.possible_agents), self._size), np.float32)
+        state = np.empty((len(self.possible_agents), self._size), np.float32)
         self.game.view(self._rules, np.repeat(self._states, len(state)), self._seats, self._views)
         self.game.write_observations(self._rules, self._views, state, self.record)
         return state.ravel()

@@ -152,7 +152,7 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
         return mask
 
     def _observation(self) -> NDArray[np.float32]:
-        observation = np.zeros(self._size, np.float32)
+        observation = np.empty(self._size, np.float32)
         self._game.write_observations(self._table.rules, self._table.views(0, self.seat), observation[None], self.record)
         return observation
 

@@ -50,3 +50,13 @@ def everything_shown(env: Any) -> list[Any]:
     seen = [(raw.observe(agent)["observation"].tobytes(), raw.observe(agent)["action_mask"].tobytes()) for agent in raw.possible_agents]
     dicts = [dict(d) for d in (raw.rewards, raw.terminations, raw.truncations, raw.infos, raw._cumulative_rewards)]
     return [seen, dicts, raw.agents[:], raw.agent_selection, raw.state().tobytes(), raw.reveal(), raw.game_text()]
+
+
+def a_legal_action(env: Any) -> int:
+    """Give a legal action of the agent to act."""
+    return int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])[-1])
+
+
+def an_illegal_action(env: Any) -> int:
+    """Give an illegal action of the agent to act."""
+    return int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"] == 0)[0])

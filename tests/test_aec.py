@@ -1,9 +1,7 @@
-"""The cycle of an environment: resetting, stepping, refusing, looking, drawing, and snapshots."""
+"""The cycle of an environment: resetting, stepping, refusing, looking and drawing."""
 
 from __future__ import annotations
 
-import copy
-import pickle
 import random
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +13,7 @@ import pytest
 from sleuth_env import sleuth_v0
 from sleuth_env.game import IllegalAction
 from sleuth_env.sleuth import action_name, draw_ansi, parse_action, parse_game
-from tests.playing import everything_shown, play, play_out
+from tests.playing import a_legal_action, an_illegal_action, everything_shown, play, play_out
 
 raw_or_wrapped = pytest.mark.parametrize("make", [sleuth_v0.raw_env, sleuth_v0.env], ids=["raw", "wrapped"])
 every_render_mode = pytest.mark.parametrize("render_mode", [None, "human", "ansi", "rgb_array"])
@@ -28,14 +26,6 @@ def env() -> Any:
     env.reset(seed=3)
     play_out(env, seed=4, limit=10, accuse=0.0)
     return env
-
-
-def a_legal_action(env: Any) -> int:
-    return int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])[-1])
-
-
-def an_illegal_action(env: Any) -> int:
-    return int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"] == 0)[0])
 
 
 # --- resetting ---
@@ -276,8 +266,8 @@ def test_close_may_be_called_twice(render_mode: str | None) -> None:
     env = sleuth_v0.env(render_mode=render_mode)
     env.close()
     env.reset(seed=1)
-    env.close()
-    env.close()
+    assert env.close() is None
+    assert env.close() is None
 
 
 @every_render_mode
@@ -288,131 +278,3 @@ def test_a_finished_game_can_be_drawn(render_mode: str | None) -> None:
     for _ in env.agent_iter():
         env.step(None)
     assert env.render() is not None or render_mode == "human"
-
-
-# --- snapshots ---
-
-
-def by_deepcopy(env: Any, _: Callable[[], Any]) -> Any:
-    return copy.deepcopy(env)
-
-
-def by_pickle(env: Any, _: Callable[[], Any]) -> Any:
-    return pickle.loads(pickle.dumps(env))
-
-
-def by_state(env: Any, make: Callable[[], Any]) -> Any:
-    other = make()
-    other.set_state(env.get_state())
-    return other
-
-
-def by_pickled_state(env: Any, make: Callable[[], Any]) -> Any:
-    other = make()
-    other.reset(seed=77)
-    other.set_state(pickle.loads(pickle.dumps(env.get_state())))
-    return other
-
-
-every_snapshot = pytest.mark.parametrize("snapshot", [by_deepcopy, by_pickle, by_state, by_pickled_state], ids=lambda way: way.__name__)
-
-
-@every_snapshot
-@raw_or_wrapped
-@every_render_mode
-def test_a_snapshot_goes_on_as_the_game_does(snapshot: Callable[..., Any], make: Callable[..., Any], render_mode: str | None) -> None:
-    env = make(num_players=4, render_mode=render_mode)
-    env.reset(seed=3)
-    play_out(env, seed=4, limit=15, accuse=0.0)
-    twin = snapshot(env, lambda: make(num_players=4, render_mode=render_mode))
-    assert everything_shown(twin) == everything_shown(env)
-    ways = []
-    for one in (env, twin):
-        steps = [(step, everything_shown(one)) for step in play(one, seed=5, limit=25)]
-        one.reset()
-        ways.append([steps, everything_shown(one)])
-    assert ways[0] == ways[1]
-
-
-@every_snapshot
-@raw_or_wrapped
-def test_stepping_a_copy_does_not_move_the_original(snapshot: Callable[..., Any], make: Callable[..., Any]) -> None:
-    env = make()
-    env.reset(seed=3)
-    before = everything_shown(env)
-    twin = snapshot(env, make)
-    play_out(twin, seed=1, limit=10)
-    twin.reset()
-    assert everything_shown(env) == before
-
-
-@every_snapshot
-@raw_or_wrapped
-def test_a_finished_game_can_be_snapped_between_the_agents_leaving(snapshot: Callable[..., Any], make: Callable[..., Any]) -> None:
-    env = make(num_players=3)
-    env.reset(seed=3)
-    play_out(env, seed=1, accuse=0.5)
-    env.step(None)
-    twin = snapshot(env, lambda: make(num_players=3))
-    for one in (env, twin):
-        while one.agents:
-            one.step(None)
-    assert everything_shown(twin) == everything_shown(env)
-
-
-@raw_or_wrapped
-def test_going_back_replays_identically(make: Callable[..., Any]) -> None:
-    env = make()
-    env.reset(seed=3)
-    play_out(env, seed=4, limit=10, accuse=0.0)
-    state, shown = env.get_state(), everything_shown(env)
-    first = play_out(env, seed=8, limit=30)
-    env.set_state(state)
-    assert everything_shown(env) == shown
-    assert play_out(env, seed=8, limit=30) == first
-
-
-def test_after_going_back_the_wrapper_judges_by_the_mask_of_that_moment() -> None:
-    env = sleuth_v0.env(num_players=3)
-    env.reset(seed=3)
-    state, action = env.get_state(), a_legal_action(env)
-    play_out(env, seed=8, limit=3, accuse=0.0)
-    env.last()
-    env.set_state(state)
-    env.step(action)
-    assert not any(env.terminations.values())
-
-
-def test_a_snapshot_brings_back_a_game_that_an_illegal_action_has_ended() -> None:
-    env = sleuth_v0.env(num_players=3)
-    env.reset(seed=3)
-    state, illegal = env.get_state(), an_illegal_action(env)
-    env.step(illegal)
-    ended = env.get_state()
-    env.set_state(state)
-    assert not any(env.terminations.values())
-    env.step(a_legal_action(env))
-    env.set_state(ended)
-    assert all(env.terminations.values())
-    while env.agents:
-        env.step(None)
-    env.set_state(state)
-    assert play_out(env, seed=1)
-
-
-def test_going_back_within_the_loop_over_the_agents_counts_as_a_step() -> None:
-    env = sleuth_v0.env(num_players=3)
-    env.reset(seed=3)
-    state = env.get_state()
-    agents = []
-    for agent in env.agent_iter(3):
-        agents.append(agent)
-        env.set_state(state)
-    assert agents == [agents[0]] * 3
-
-
-def test_a_snapshot_of_a_game_with_other_options_is_refused(env: Any) -> None:
-    other = sleuth_v0.raw_env(num_players=4, winners=2)
-    other.reset(seed=1)
-    with pytest.raises(ValueError, match="the snapshot is of a game with Options"):
-        env.set_state(other.get_state())

@@ -27,7 +27,7 @@ EXPECTED = ("Observation is not a NumPy array", "Observation space for each agen
 
 
 @contextlib.contextmanager
-def no_complaint() -> Iterator[None]:
+def asserting_no_warning() -> Iterator[None]:
     """Let a conformance test write what it likes to the standard output, but warn of nothing unexpected."""
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("always")
@@ -38,26 +38,26 @@ def no_complaint() -> Iterator[None]:
 @raw_or_wrapped
 @every_variant
 def test_it_passes_the_api_test(make: Callable[..., Any], options: Options) -> None:
-    with no_complaint():
+    with asserting_no_warning():
         api_test(make(**keywords(options)), num_cycles=25)
 
 
 @raw_or_wrapped
 @every_variant
 def test_it_passes_the_seed_test(make: Callable[..., Any], options: Options) -> None:
-    with no_complaint():
+    with asserting_no_warning():
         seed_test(lambda: make(**keywords(options)), num_cycles=10)
 
 
 @every_variant
 def test_it_passes_the_parallel_api_test_one_turn_at_a_time(options: Options) -> None:
-    with no_complaint():
+    with asserting_no_warning():
         parallel_api_test(turn_based_aec_to_parallel(sleuth_v0.env(**keywords(options))), num_cycles=40)
 
 
 @every_count
 def test_it_passes_the_render_test(num_players: int) -> None:
-    with no_complaint():
+    with asserting_no_warning():
         render_test(lambda **named: sleuth_v0.env(num_players=num_players, **named))
 
 

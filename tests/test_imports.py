@@ -1,0 +1,166 @@
+"""Who may import what: the table that keeps the parts apart, and how little `import sleuth_env` costs."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MODULES = sorted((ROOT / "sleuth_env").rglob("*.py"))
+
+# Modules of this package that a module may import, by the beginning of its path; the longest beginning that fits holds.
+# A name stands for everything below it.
+FIRST_PARTY = {
+    "__init__": (),
+    "bits": (),
+    "game": (),
+    "sleuth/cards": (),
+    "sleuth/state": ("bits", "sleuth.cards"),
+    "sleuth/rules": ("bits", "sleuth.cards", "sleuth.state"),
+    "sleuth/view": ("bits", "sleuth.cards", "sleuth.state"),
+    "deduction/": ("bits", "deduction"),
+    "deduction/evidence": ("bits",),
+    "deduction/sheet": ("bits", "deduction.evidence"),
+    "deduction/worlds": ("bits", "deduction.evidence", "deduction.sheet"),
+    "sleuth/clues": ("bits", "sleuth.cards", "sleuth.view", "deduction"),
+    # Texts of whole games and `reveal` are the only other places that see states.
+    "sleuth/transcript": ("sleuth.cards", "sleuth.names", "sleuth.rules"),
+    "sleuth/notation": ("sleuth.cards", "sleuth.names", "sleuth.rules", "sleuth.transcript"),
+    "sleuth/__init__": ("sleuth",),
+    # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see the test below).
+    "sleuth/": ("bits", "deduction", "sleuth"),
+    "aec": ("game",),
+    "sleuth_v0": ("game", "aec"),
+    "match": ("game", "rating", "policy"),
+    "rating": ("game",),
+    "policy": ("game", "bits"),
+    "solo": ("game", "match"),
+    "vector": ("game", "match"),
+}
+# The command line stands above everything and may use it all; no module of the table may use it.
+COMMANDS = ("arguments", "cli", "narration", "play", "replay", "report")
+# Frameworks, and the modules that alone may import them.
+FRAMEWORKS = {
+    "pettingzoo": {"aec", "sleuth_v0"},
+    "gymnasium": {"__init__", "aec", "solo", "vector"},
+    "stable_baselines3": {"vector"},
+    "sb3_contrib": set(),
+    "torch": set(),
+    "PIL": {"sleuth/picture"},
+    "rich": set(COMMANDS),
+    "prompt_toolkit": set(COMMANDS),
+}
+# Those that may be imported inside functions only, so that the package does without them until they are needed.
+LATE = ("stable_baselines3", "PIL", "rich", "prompt_toolkit")
+# Of the state's module, what a module that is given views may name: its constants.
+STATE_FUNCTIONS = {"STATE", "deal", "new_states", "blank", "problems", "legal", "step", "outcome"}
+VIEWERS = ("clues", "features", "drawing", "picture", "scene", "bots", "scoring")
+
+
+def imports(path: Path) -> Iterator[tuple[str, set[str], bool]]:
+    """Give every import of a file: the module by its full name, the names taken from it, whether it is at the top."""
+    package = list(path.relative_to(ROOT).parts[:-1])
+    tree = ast.parse(path.read_text())
+    for node in ast.walk(tree):
+        top = node in tree.body
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, set(), top) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module, names = ".".join([*base, *([node.module] if node.module else [])]), {alias.name for alias in node.names}
+            if node.module is None:
+                yield from ((f"{module}.{name}", set(), top) for name in names)
+            else:
+                yield module, names, top
+
+
+def place(path: Path) -> str:
+    return path.relative_to(ROOT / "sleuth_env").with_suffix("").as_posix()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_a_module_imports_only_what_the_table_allows(path: Path) -> None:
+    fitting = [beginning for beginning in FIRST_PARTY if place(path).startswith(beginning)]
+    if not fitting:
+        assert place(path) in COMMANDS
+        return
+    allowed = FIRST_PARTY[max(fitting, key=len)]
+    for module, _, _ in imports(path):
+        if module.startswith("sleuth_env"):
+            name = module.removeprefix("sleuth_env").strip(".")
+            assert any(name == other or name.startswith(other + ".") for other in allowed), f"{place(path)} imports {module}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=place)
+def test_frameworks_are_imported_in_their_own_files_only(path: Path) -> None:
+    for module, _, top in imports(path):
+        framework = module.split(".")[0]
+        if framework in FRAMEWORKS:
+            assert place(path) in FRAMEWORKS[framework], f"{place(path)} imports {module}"
+            assert not (top and framework in LATE), f"{place(path)} imports {module} at its top"
+
+
+@pytest.mark.parametrize("name", VIEWERS)
+def test_what_is_given_views_names_no_function_of_the_state(name: str) -> None:
+    path = ROOT / "sleuth_env" / "sleuth" / f"{name}.py"
+    for module, names, _ in imports(path):
+        if module in ("sleuth_env.sleuth.state", "sleuth_env.sleuth.rules"):
+            assert not names & STATE_FUNCTIONS, f"{name} imports {names & STATE_FUNCTIONS}"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "training").glob("*.py")), ids=lambda path: path.stem)
+def test_nothing_in_the_package_imports_the_training(path: Path) -> None:
+    assert not [place(module) for module in MODULES if any(name.split(".")[0] == "training" for name, _, _ in imports(module))], path
+
+
+def loaded_after(code: str) -> set[str]:
+    """Run code in a process of its own and tell which modules it has loaded."""
+    done = subprocess.run([sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules)"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+def test_importing_the_package_loads_no_framework_but_gymnasium_and_compiles_nothing() -> None:
+    loaded = loaded_after("import sleuth_env")
+    assert not loaded & {"torch", "pettingzoo", "stable_baselines3", "sb3_contrib", "numba", "llvmlite", "PIL", "rich", "prompt_toolkit", "pygame"}
+    assert {name for name in loaded if name.startswith("sleuth_env")} == {"sleuth_env"}
+
+
+def test_playing_without_drawing_loads_nothing_to_draw_with() -> None:
+    loaded = loaded_after("from sleuth_env import sleuth_v0\nenv = sleuth_v0.env()\nenv.reset(seed=1)\nenv.last()\nenv.close()")
+    assert not loaded & {"PIL", "rich", "prompt_toolkit", "pygame", "matplotlib", "torch", "stable_baselines3"}
+
+
+WITHOUT_TORCH = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("torch", "stable_baselines3", "sb3_contrib", "tensorboard"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Missing())
+import numpy as np
+import sleuth_env
+from sleuth_env import sleuth_v0, vector, policy
+
+env = sleuth_v0.env(num_players=3, render_mode="rgb_array")
+env.reset(seed=1)
+env.render()
+for agent in env.agent_iter(30):
+    observation, _, terminated, truncated, _ = env.last()
+    env.step(None if terminated or truncated else env.action_space(agent).sample(observation["action_mask"]))
+solo = sleuth_env.SoloEnv(num_players=3, opponents="sheet")
+solo.reset(seed=1)
+solo.step(int(np.flatnonzero(solo.action_masks())[0]))
+sleuth_env.play_match(sleuth_env.sleuth, sleuth_env.Options(num_players=3), ["random"] * 3, 2)
+"""
+
+
+def test_the_package_plays_where_there_is_no_torch() -> None:
+    assert "torch" not in loaded_after(WITHOUT_TORCH)

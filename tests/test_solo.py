@@ -1,0 +1,385 @@
+"""The Gymnasium environment of one learner: episodes, rewards, illegal actions, copies, and what Gymnasium and Stable-Baselines3 check."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import os
+import pickle
+import random
+import subprocess
+import sys
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import sleuth_env
+from sleuth_env.game import IllegalAction
+from sleuth_env.sleuth import Options, draw_ansi, make_bot, num_actions, observation_size
+from sleuth_env.solo import SoloEnv
+from tests.playing import choose, keywords
+from tests.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
+
+every_variant = pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+every_count = pytest.mark.parametrize("num_players", PLAYER_COUNTS)
+RANDOM = "random"
+
+
+def episode(env: Any, seed: int | None, choice: int = 0, accuse: float = 0.05) -> list[Any]:
+    """Play a game to its end; give every (observation, mask, action, reward, terminated, truncated, info)."""
+    chance, steps = random.Random(choice), []
+    observation, _ = env.reset(seed=seed)
+    while True:
+        mask = env.unwrapped.action_masks()
+        action = choose(mask, chance, accuse)
+        following, reward, terminated, truncated, info = env.step(action)
+        steps.append((observation.tobytes(), mask.tobytes(), action, reward, terminated, truncated, info))
+        observation = following
+        if terminated or truncated:
+            return steps
+
+
+def some_steps(env: Any, choice: int, number: int) -> list[Any]:
+    """Play on, from one game into the next."""
+    chance, steps = random.Random(choice), []
+    for _ in range(number):
+        steps.append(env.step(choose(env.unwrapped.action_masks(), chance, 0.0)))
+        if steps[-1][2]:
+            steps.append(env.reset())
+    return steps
+
+
+def digest(steps: Any) -> str:
+    return hashlib.sha256(repr(steps).encode()).hexdigest()
+
+
+# --- what the frameworks check ---
+
+
+@every_variant
+def test_it_passes_the_check_of_gymnasium(options: Options) -> None:
+    env = gymnasium.make("sleuth_env/Sleuth-v0", opponents=RANDOM, **keywords(options)).unwrapped
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env, skip_render_check=True)
+
+
+@every_count
+def test_it_passes_it_with_every_render_mode(num_players: int) -> None:
+    env = gymnasium.make("sleuth_env/Sleuth-v0", num_players=num_players, opponents=RANDOM, render_mode="rgb_array").unwrapped
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env)
+
+
+@every_variant
+def test_it_passes_the_check_of_stable_baselines3(options: Options) -> None:
+    from stable_baselines3.common.env_checker import check_env as check_for_sb3
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_for_sb3(SoloEnv(opponents=RANDOM, **keywords(options)))
+
+
+def test_maskable_ppo_learns_on_it_and_plays_legal_actions() -> None:
+    from sb3_contrib import MaskablePPO
+
+    env = SoloEnv(num_players=3, opponents=RANDOM, illegal="raise", record="raw")
+    model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=16, n_epochs=1, seed=1, device="cpu", policy_kwargs={"net_arch": [16]})
+    model.learn(64)
+    observation, _ = env.reset(seed=1)
+    action, _ = model.predict(observation, action_masks=env.action_masks(), deterministic=True)
+    assert env.action_masks()[action]
+    env.step(action)
+
+
+# --- the episode ---
+
+
+@every_variant
+def test_whole_games_keep_the_promises(options: Options) -> None:
+    env = SoloEnv(opponents=RANDOM, illegal="raise", **keywords(options))
+    for seed in range(3):
+        steps = episode(env, seed, choice=seed)
+        for _, mask, _, reward, terminated, truncated, info in steps[:-1]:
+            assert any(mask)
+            assert (reward, terminated, truncated, info) == (0.0, False, False, {})
+        _, _, _, reward, terminated, truncated, info = steps[-1]
+        assert type(reward) is float
+        assert type(terminated) is type(truncated) is bool
+        assert terminated != truncated
+        assert info == {}
+        assert env.action_masks().all()
+
+
+@every_count
+def test_spaces_are_plain_and_of_the_declared_sizes(num_players: int) -> None:
+    for record in ("sheet", "raw"):
+        env, options = SoloEnv(num_players=num_players, record=record), Options(num_players=num_players)
+        observation, info = env.reset(seed=1)
+        assert env.observation_space.contains(observation)
+        assert observation.dtype == np.float32
+        assert observation.shape == env.observation_space.shape == (observation_size(options, record),)
+        assert env.action_space.n == num_actions(options) == len(env.action_masks())
+        assert env.action_masks().dtype == np.bool_
+        assert info == {}
+
+
+@every_variant
+def test_the_reward_is_the_whole_outcome_also_for_a_learner_who_was_out_long_before(options: Options) -> None:
+    env = SoloEnv(opponents=RANDOM, **keywords(options))
+    n = options.num_players
+    for seed in range(4):
+        *_, (_, _, _, reward, terminated, _, _) = episode(env, seed, choice=seed, accuse=0.4)
+        winners = env.reveal()["winners"]
+        if f"player_{env.seat}" in winners:
+            assert reward == pytest.approx(1 - winners.index(f"player_{env.seat}") / options.winners)
+        elif terminated and not winners:
+            assert reward == pytest.approx(-1 / (n - 1))
+        elif terminated:
+            paid = sum(1 - place / options.winners for place in range(len(winners)))
+            assert reward == pytest.approx(-paid / (n - len(winners)))
+        else:
+            assert reward in (0.0, -1 / (n - 1))
+
+
+def test_the_turn_limit_truncates() -> None:
+    env = SoloEnv(num_players=3, max_turns=1, opponents=RANDOM, accuse="own_turn", learner_seat=0, first_player="seat_0")
+    env.reset(seed=1)
+    exchange = int(np.flatnonzero(env.action_masks())[-37])
+    assert env.step(exchange)[1:] == (0.0, False, True, {})
+
+
+class Winner:
+    """Name the missing gem at the first chance; the views do not tell it, so it is told."""
+
+    name = "winner"
+
+    def __init__(self, env: SoloEnv) -> None:
+        self.env = env
+
+    def act(self, views: Any, legal: Any, seeds: Any) -> Any:
+        missing = int(self.env._table.states["missing_gems"][0])
+        return np.full(len(views), legal.shape[1] - 37 + missing.bit_length() - 1)
+
+
+def test_a_game_that_ends_before_the_learner_decides_is_his_loss_all_the_same() -> None:
+    env = SoloEnv(num_players=3, learner_seat=2, first_player="seat_0")
+    env._table.bots = [Winner(env), Winner(env)]
+    observation, _ = env.reset(seed=1)
+    assert env.action_masks().all()
+    following, *rest = env.step(5)
+    assert rest == [-0.5, True, False, {}]
+    assert following.tobytes() == observation.tobytes()
+
+
+def test_stepping_needs_a_reset() -> None:
+    env = SoloEnv(num_players=3, opponents=RANDOM)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(0)
+    episode(env, 1)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        env.step(0)
+    env.reset()
+    assert env.action_masks().any()
+
+
+# --- illegal actions ---
+
+
+def illegal_action(env: SoloEnv) -> int:
+    return int(np.flatnonzero(~env.action_masks())[0])
+
+
+def test_an_illegal_action_ends_the_episode_with_a_penalty() -> None:
+    env = SoloEnv(opponents=RANDOM)
+    observation, _ = env.reset(seed=1)
+    following, *rest = env.step(illegal_action(env))
+    assert rest == [-1.0, True, False, {"illegal_action": True}]
+    assert following.tobytes() == observation.tobytes()
+    assert env.action_masks().all()
+
+
+def test_an_illegal_action_can_be_refused_instead() -> None:
+    env, twin = SoloEnv(opponents=RANDOM, illegal="raise"), SoloEnv(opponents=RANDOM)
+    env.reset(seed=1)
+    twin.reset(seed=1)
+    with pytest.raises(IllegalAction, match=r"player_\d may not choose action \d+ \(.*\) now; \d+ actions are legal, for instance"):
+        env.step(illegal_action(env))
+    action = int(np.flatnonzero(env.action_masks())[0])
+    assert digest(env.step(action)) == digest(twin.step(action))
+
+
+@pytest.mark.parametrize("action", [None, 1.0, True, np.array([1]), "pass", -1, 653], ids=repr)
+def test_what_is_no_action_is_refused(action: Any) -> None:
+    env = SoloEnv(opponents=RANDOM)
+    observation, _ = env.reset(seed=1)
+    with pytest.raises(ValueError, match="an action is an integer from 0 to 652, got"):
+        env.step(action)
+    assert env._observation().tobytes() == observation.tobytes()
+
+
+@pytest.mark.parametrize("kind", [int, np.int32, np.int64, np.array], ids=lambda kind: kind.__name__)
+def test_a_step_takes_any_whole_number(kind: Any) -> None:
+    env = SoloEnv(opponents=RANDOM, illegal="raise")
+    env.reset(seed=1)
+    assert env.step(kind(np.flatnonzero(env.action_masks())[0]))[4] == {}
+
+
+# --- who sits where ---
+
+
+class Witness:
+    """Play at random and remember the seats it was asked for."""
+
+    def __init__(self, options: Options) -> None:
+        self.name, self.bot, self.seats = "witness", make_bot("random", options), set()
+
+    def act(self, views: Any, legal: Any, seeds: Any) -> Any:
+        self.seats |= set(views["seat"].tolist())
+        return self.bot.act(views, legal, seeds)
+
+
+@pytest.mark.parametrize("learner_seat", range(4))
+def test_the_first_opponent_of_a_list_sits_to_the_learners_left(learner_seat: int) -> None:
+    witnesses = [Witness(Options()) for _ in range(3)]
+    env = SoloEnv(opponents=witnesses, learner_seat=learner_seat)
+    for seed in range(10):
+        episode(env, seed, accuse=0.0)
+        assert env.seat == learner_seat
+    assert [witness.seats for witness in witnesses] == [{(learner_seat + k) % 4} for k in (1, 2, 3)]
+
+
+def test_a_random_seat_is_drawn_for_every_game() -> None:
+    env = SoloEnv(num_players=5, opponents=RANDOM)
+    env.reset(seed=1)
+    seats = []
+    for _ in range(60):
+        env.reset()
+        seats.append(env.seat)
+    assert set(seats) == set(range(5))
+
+
+def test_several_opponents_may_be_named() -> None:
+    env = SoloEnv(num_players=4, opponents=["random", "cautious", "sheet"])
+    assert len(episode(env, 1)) > 0
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"opponents": "nobody"}, "nobody"),
+        ({"opponents": ["random"]}, "opponents must be one for all, or a list of 3, got a list of 1"),
+        ({"opponents": 5}, "an opponent is a bot's name, the path of a policy file or an object with act"),
+        ({"opponents": "no_such.safetensors"}, "no_such.safetensors"),
+        ({"learner_seat": 4}, 'learner_seat must be "random" or a seat from 0 to 3, got 4'),
+        ({"learner_seat": "first"}, "got 'first'"),
+        ({"learner_seat": True}, "got True"),
+        ({"illegal": "ignore"}, "illegal must be one of 'end', 'raise', got 'ignore'"),
+        ({"record": "full"}, "record must be one of 'sheet', 'raw'"),
+        ({"render_mode": "text"}, "render_mode must be one of"),
+        ({"player_count": 4}, "unknown option 'player_count'"),
+        ({"game": "sleuth_env.chess"}, "there is no game module 'sleuth_env.chess'"),
+        ({"game": "sleuth_env.bits"}, "'sleuth_env.bits' is no game module: it lacks"),
+    ],
+)
+def test_a_wrong_argument_is_refused_with_the_legal_values(named: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SoloEnv(**named)
+
+
+# --- reproducible, fresh, copyable ---
+
+
+def test_a_seed_settles_this_game_and_the_following() -> None:
+    first, second = SoloEnv(opponents=RANDOM), SoloEnv(opponents=RANDOM)
+    episode(second, 77)
+    assert [digest(episode(first, seed)) for seed in (5, None, None)] == [digest(episode(second, seed)) for seed in (5, None, None)]
+
+
+def test_what_is_returned_is_fresh() -> None:
+    env, twin = SoloEnv(opponents=RANDOM), SoloEnv(opponents=RANDOM)
+    first, info = env.reset(seed=1)
+    twin.reset(seed=1)
+    mask = env.action_masks()
+    action = int(np.flatnonzero(mask)[0])
+    first[:] = 7
+    mask[:] = False
+    info["x"] = 1
+    assert digest(env.step(action)) == digest(twin.step(action))
+    assert env.action_masks().tobytes() == twin.action_masks().tobytes()
+
+
+@pytest.mark.parametrize("way", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"])
+@pytest.mark.parametrize("opponents", ["random", "cautious", "sheet"])
+def test_a_copy_in_mid_game_goes_on_as_the_game_does(way: Any, opponents: str) -> None:
+    env = gymnasium.make("sleuth_env/Sleuth-v0", num_players=3, opponents=opponents, render_mode="ansi")
+    env.reset(seed=1)
+    some_steps(env, 1, 3)
+    twin = way(env)
+    ends = [digest([some_steps(one, 2, 12), episode(one, None), one.render()]) for one in (env, twin)]
+    assert ends[0] == ends[1]
+
+
+def test_the_drawing_shows_what_the_learner_knows(capsys: pytest.CaptureFixture[str]) -> None:
+    drawn = []
+    for mode in ("ansi", "human"):
+        env = SoloEnv(opponents=RANDOM, render_mode=mode)
+        env.reset(seed=1)
+        drawn.append(env.render() or capsys.readouterr().out.rstrip() + "\n")
+        env.close()
+        env.close()
+    assert drawn[0] == draw_ansi(env.options, env._table.views(0, env.seat)[0])
+    assert drawn[1].endswith(drawn[0].rstrip() + "\n")
+
+
+# --- many at once, in other processes ---
+
+
+def trajectories(num_envs: int, mode: str, **named: Any) -> list[Any]:
+    """Play some steps of the games of a vector environment, each with its own choices; the penalty of illegal actions included."""
+    envs = gymnasium.make_vec("sleuth_env:sleuth_env/Sleuth-v0", num_envs, mode, num_players=3, opponents="random", **named)
+    chances = [random.Random(i) for i in range(num_envs)]
+    observations, _ = envs.reset(seed=10)
+    rows: list[Any] = [[row.tobytes()] for row in observations]
+    for _ in range(40):
+        masks = envs.call("action_masks")
+        actions = np.array([choose(mask, chance, 0.1) for mask, chance in zip(masks, chances, strict=True)])
+        observations, rewards, terminated, truncated, _ = envs.step(actions)
+        for i, row in enumerate(rows):
+            row.append((observations[i].tobytes(), rewards[i], terminated[i], truncated[i]))
+    envs.close()
+    return rows
+
+
+@pytest.mark.parametrize("context", ["spawn", "fork", "forkserver"])
+def test_sync_and_async_vectors_play_the_same_games_in_any_number(context: str) -> None:
+    expected = trajectories(3, "sync")
+    assert trajectories(3, "async", vector_kwargs={"context": context}) == expected
+    assert trajectories(1, "sync") == expected[:1]
+    assert len({row[0] for row in expected}) == 3
+
+
+FRESH = """
+import gymnasium, random
+env = gymnasium.make("sleuth_env:sleuth_env/Sleuth-v0", num_players=4, opponents="sheet", learner_seat="random")
+from tests.test_solo import digest, episode
+print(digest([episode(env, 3), episode(env, None)]))
+"""
+
+
+def test_a_fresh_process_makes_it_by_its_name_and_plays_the_same_whatever_the_hash_seed() -> None:
+    answers = set()
+    for hash_seed in ("1", "2"):
+        environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+        answers.add(subprocess.run([sys.executable, "-c", FRESH], env=environment, check=True, capture_output=True, text=True).stdout)
+    env = SoloEnv(num_players=4, opponents="sheet")
+    assert answers == {digest([episode(env, 3), episode(env, None)]) + "\n"}
+
+
+def test_the_name_it_is_registered_by_is_public() -> None:
+    assert gymnasium.spec(sleuth_env.GYMNASIUM_ID).id == "sleuth_env/Sleuth-v0"
