@@ -153,7 +153,7 @@ def _evaluate(args: argparse.Namespace) -> int:
     if _write_json(args.json, {"version": __version__, "player": args.player, "games_asked": args.games, "matches": rows}):
         from .report import evaluation_lines
 
-        _show(evaluation_lines(args.player, results, args.games))
+        _show(evaluation_lines(args.player, baselines, results, args.games))
     return 0
 
 

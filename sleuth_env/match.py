@@ -240,11 +240,12 @@ def play_match(
     seed: int = 0,
     progress: Callable[[int], object] | None = None,
     batch_size: int = 512,
+    names: Sequence[str] | None = None,
 ) -> MatchResult:
     """Play deals in every rotation of the seats and sum up.
 
     In rotation ``r`` the ``i``-th of the list sits in seat ``i + r`` (mod P); who sits to whose left stays. Rotations that would
-    repeat the same table are left out. The result depends on the first five arguments only.
+    repeat the same table are left out. Neither `progress` nor `batch_size` changes the result.
 
     Args:
         game: a game module.
@@ -253,7 +254,8 @@ def play_match(
         num_deals: how many deals; each is played `num_rotations` times.
         seed: settles the deals and the bots' random choices, 0 to 2**64 - 1.
         progress: is called with the number of games finished since the last call.
-        batch_size: games played at once; no influence on the result.
+        batch_size: games played at once.
+        names: of the seats, in the result; default: the texts, or the players' own names.
 
     Raises:
         MatchError: the number of seats, deals or the seed is wrong.
@@ -269,13 +271,13 @@ def play_match(
     seeds = mixed_seeds(mixed_seeds(np.array([seed], np.uint64)) + np.arange(num_deals, dtype=np.uint64) * GAMMA)
     table = Table(game, options, min(batch_size, num_deals * rotations), entries)
     _play_all(table, np.repeat(seeds, rotations), games, progress)
-    names = _entry_names(seats, players, entries)
+    called = _entry_names(names or [_name(seat) for seat in seats], [numbers.index(number) for number in range(len(entries))])
     return sum_up(
         games,
-        names,
+        called,
         game=game.NAME,
         options=asdict(options),
-        seats=tuple(names[number] for number in numbers),
+        seats=tuple(called[number] for number in numbers),
         seed=int(seed),
         deals=num_deals,
         rotations=rotations,
@@ -296,9 +298,11 @@ def evaluate(
 
     The player is the first entry of every result; the deals are the same for all baselines. See `play_match`.
     """
-    player = make_players(game, options, [player])[0]
-    opponents = make_players(game, options, baselines)
-    return [play_match(game, options, [player] + [bot] * (options.num_players - 1), num_deals, seed, progress) for bot in opponents]
+    # Made apart, so that a player and a baseline of the same name are two entries.
+    mine, others = make_players(game, options, [player])[0], make_players(game, options, baselines)
+    copies = options.num_players - 1
+    seated = [([mine] + [bot] * copies, [_name(player)] + [_name(baseline)] * copies) for bot, baseline in zip(others, baselines, strict=True)]
+    return [play_match(game, options, seats, num_deals, seed, progress, names=names) for seats, names in seated]
 
 
 def _check_match(options: Any, seats: Sequence[Any], num_deals: int, seed: int) -> None:
@@ -310,15 +314,17 @@ def _check_match(options: Any, seats: Sequence[Any], num_deals: int, seed: int) 
         raise MatchError(f"the seed must be an integer from 0 to 2**64 - 1, got {seed}")
 
 
-def _entry_names(seats: Sequence[Any], players: Sequence[Any], entries: Sequence[Any]) -> list[str]:
-    """Names of the entries; different players with one name are numbered."""
-    names: list[str] = []
-    for entry in entries:
-        seat = seats[next(i for i, player in enumerate(players) if player is entry)]
-        name = seat if isinstance(seat, str) else str(entry.name)
-        copies = sum(other.split(" #")[0] == name for other in names)
-        names.append(f"{name} #{copies + 1}" if copies else name)
-    return names
+def _name(seat: str | Bot) -> str:
+    return seat if isinstance(seat, str) else seat.name
+
+
+def _entry_names(names: Sequence[str], first_seats: Sequence[int]) -> list[str]:
+    """Names of the entries by the first seat of each; different players with one name are numbered."""
+    called: list[str] = []
+    for at, seat in enumerate(first_seats):
+        copies = sum(names[other] == names[seat] for other in first_seats[:at])
+        called.append(f"{names[seat]} #{copies + 1}" if copies else names[seat])
+    return called
 
 
 def _play_all(table: Table, seeds: NDArray[np.uint64], games: FinishedGames, progress: Callable[[int], object] | None) -> None:

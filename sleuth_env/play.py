@@ -18,7 +18,7 @@ from .match import LEARNER, Table
 from .narration import is_public, private_lines, seat_names
 from .sleuth.cards import Options
 from .sleuth.drawing import draw_ansi
-from .sleuth.names import NotationError, action_name, gem_names, parse_action, search_card_names
+from .sleuth.names import action_names, gem_names, search_card_names
 from .sleuth.notation import event_text
 from .sleuth.state import MUST_ACCUSE, OFFER, OUT, RIGHT, SECOND, TURN
 from .sleuth.transcript import game_text, result_text
@@ -127,7 +127,8 @@ class Session:
         Raises:
             QuitError, EOFError: the game is not over.
         """
-        self.write(f"You are player_{self.seat}; {', '.join(self.names[1:])} follow clockwise. Type help for the commands.")
+        others = (f"{name} is {bot.name}" for name, bot in zip(self.names[1:], self.table.bots, strict=True))
+        self.write(f"You are player_{self.seat}; to your left, in the order of play: {', '.join(others)}. Type help for the commands.")
         self._show_sheet()
         while not self.table.finished[0]:
             if self.table.waiting[0]:
@@ -139,7 +140,8 @@ class Session:
 
     def _decide(self) -> None:
         """Ask the person until he chooses a legal action, and take it."""
-        legal = {action_name(int(a), self.options.num_players): int(a) for a in np.flatnonzero(self.table.legal(0)[0])}
+        names = action_names(self.options.num_players)
+        legal = {names[a]: int(a) for a in np.flatnonzero(self.table.legal(0)[0])}
         self._listed = False
         self._announce_decision()
         phase = int(self.view["phase"])
@@ -192,11 +194,8 @@ class Session:
         if not line:
             self.write("Type an action; help shows the forms, legal lists what you may do.")
             return
-        try:
-            parse_action(line, self.options.num_players)
-            wrong = "is not legal now"
-        except NotationError:
-            wrong = "is no action"
+        known = any(name == line or name.startswith(f"{line} with ") for name in action_names(self.options.num_players))
+        wrong = "is not legal now" if known else "is no action"
         near = [name for name in names if name.startswith(line)][:LISTED] or get_close_matches(line, [*names, *COMMANDS], n=NEAR, cutoff=0.5)
         meant = f"; perhaps: {', '.join(near)}" if near else "; help shows the forms, legal lists what you may do"
         self.write(f"{line[:60]!r} {wrong}{meant}.")

@@ -39,18 +39,19 @@ def wilson(share: float, number: float, quantile: float = Z_95) -> tuple[float, 
     return min(max(0.0, middle - half), share), max(min(1.0, middle + half), share)
 
 
-def share_interval(shares: NDArray[np.float64]) -> tuple[float, float, str]:
-    """Give a 95 % interval for the mean of one share a deal, and the name of the method.
+def share_interval(shares: NDArray[np.float64]) -> tuple[float, float]:
+    """Give a 95 % interval for the mean of shares, one a deal (f8 [deals], each from 0 to 1).
 
     The games of a deal depend on one another, the deals do not. So the spread between deals gives the variance of the mean, that
-    an effective number of independent games (Korn and Graubard, 1998), and that Wilson's interval, with Student's quantile. Where
-    all deals are alike (always won, never won) the spread says nothing, and every deal counts as one trial.
+    an effective number of independent games (Korn and Graubard, 1998), and that Wilson's interval, with Student's quantile. Two
+    made-up deals, one won in every rotation and one in none, count in the spread only: without them a few deals that happen to be
+    alike, or a share of 0 or 1, would look certain.
     """
-    deals, mean = len(shares), float(np.mean(shares))
-    variance = float(np.var(shares, ddof=1)) / deals if deals > 1 else 0.0
-    if variance < 1e-12:
-        return *wilson(mean, deals), "wilson-by-deal"
-    return *wilson(mean, mean * (1 - mean) / variance, t_quantile(deals - 1)), "wilson-clustered"
+    deals = len(shares)
+    spread = np.append(shares, [0.0, 1.0])
+    middle, variance = float(spread.mean()), float(spread.var(ddof=1)) / (deals + 2)
+    number = middle * (1 - middle) / variance * deals / (deals + 2)
+    return wilson(float(shares.mean()), number, t_quantile(deals))
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Entry:
         name: as given.
         seats: how many seats it had.
         wins: games won by one of its seats (first place, where more places are played for).
-        win_share: wins / games; `win_low` and `win_high` are its 95 % interval, `interval` the method (see `share_interval`).
+        win_share: wins / games; `win_low` and `win_high` are its 95 % interval (see `share_interval`).
         fair_share: seats / players, what it would win if all were equally good and somebody always won.
         mean_reward: for each of its seats and games.
         wrong_accusations: in a game, all its seats together.
@@ -73,7 +74,6 @@ class Entry:
     win_share: float
     win_low: float
     win_high: float
-    interval: str
     fair_share: float
     mean_reward: float
     wrong_accusations: float
@@ -159,7 +159,7 @@ def sum_up(finished: FinishedGames, names: list[str], **header: Any) -> MatchRes
 def _entry(games: FinishedGames, number: int, name: str, rotations: int) -> Entry:
     mine = games.seats == number
     won = (games.first & mine).any(axis=1)
-    low, high, method = share_interval(won.reshape(-1, rotations).mean(axis=1))
+    low, high = share_interval(won.reshape(-1, rotations).mean(axis=1))
     seats = int(mine[0].sum())
     return Entry(
         name=name,
@@ -168,7 +168,6 @@ def _entry(games: FinishedGames, number: int, name: str, rotations: int) -> Entr
         win_share=float(won.mean()),
         win_low=low,
         win_high=high,
-        interval=method,
         fair_share=seats / mine.shape[1],
         mean_reward=float(games.rewards[mine].mean()),
         wrong_accusations=float((games.wrong & mine).sum(axis=1).mean()),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from .narration import is_public, private_lines, public_line, seat_names, view_of
 from .sleuth.drawing import draw_ansi
@@ -28,10 +27,7 @@ def tell_game(record: GameRecord, viewpoint: int | None = None, reveal: bool = F
     if viewpoint is not None and (steps is None or 1 in steps):
         yield draw_ansi(record.options, view_of(record.options, record.first_state, viewpoint), colour)
     for number in steps or range(1, len(record.actions) + 1):
-        lines = list(_step_lines(record, number, viewpoint, reveal))
-        if lines and viewpoint is not None:
-            lines.append(draw_ansi(record.options, view_of(record.options, record.states[number], viewpoint), colour))
-        if lines:
+        if lines := list(_step_lines(record, number, viewpoint, reveal, colour)):
             yield "\n".join(lines)
     if steps is None or len(record.actions) in steps:
         yield from _result_lines(record, reveal)
@@ -55,8 +51,8 @@ def _result_lines(record: GameRecord, reveal: bool) -> Iterator[str]:
         yield f"missing: {', '.join(gem_names(state['missing_gems']))}"
 
 
-def _step_lines(record: GameRecord, number: int, viewpoint: int | None, reveal: bool) -> Iterator[str]:
-    """Tell one action: a heading with what everybody saw, then what the viewpoint knows besides."""
+def _step_lines(record: GameRecord, number: int, viewpoint: int | None, reveal: bool, colour: bool) -> Iterator[str]:
+    """Tell one action: a heading with what everybody saw, then what the viewpoint knows besides, and its drawing if that may have changed."""
     before, state, action = record.states[number - 1], record.states[number], int(record.actions[number - 1])
     public = is_public(record.options, state, action)
     actor = int(before["actor"])
@@ -69,6 +65,7 @@ def _step_lines(record: GameRecord, number: int, viewpoint: int | None, reveal: 
         yield heading
     elif viewpoint == actor:
         yield f"{heading}{player_name(actor)}: {action_name(action, record.options.num_players)}, which nobody else knows"
-    if public and viewpoint is not None:
-        view: Any = view_of(record.options, state, viewpoint)
-        yield from (f"    {line}" for line in private_lines(record.options, view, seat_names(view)))
+    if viewpoint is not None and (public or viewpoint == actor):
+        view = view_of(record.options, state, viewpoint)
+        yield from (f"    {line}" for line in private_lines(record.options, view, seat_names(view)) if public)
+        yield draw_ansi(record.options, view, colour)

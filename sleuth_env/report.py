@@ -8,8 +8,7 @@ from dataclasses import fields
 from .rating import Entry, MatchResult
 from .sleuth.cards import Options
 
-NOTE_CLUSTERED = "Intervals: 95 %, Wilson, clustered by deal."
-NOTE_BY_DEAL = "* All deals came out alike, so every deal counts as one game in this interval."
+NOTE = "Intervals: 95 %, Wilson's, clustered by deal."
 
 
 def match_lines(result: MatchResult, games_asked: int) -> list[str]:
@@ -20,48 +19,41 @@ def match_lines(result: MatchResult, games_asked: int) -> list[str]:
         f"{result.mean_turns:.1f} turns a game; nobody won {_percent(result.nobody_won)} of the games; "
         f"{_percent(result.truncated)} were truncated; {result.wrong_accusations:.2f} wrong accusations a game."
     )
-    return [*_heading(result, games_asked), "", *_aligned([head, *rows]), "", sums, *_notes([result])]
+    return [*_heading(result, games_asked), "", *_aligned([head, *rows]), "", sums, NOTE]
 
 
 def _match_row(entry: Entry) -> list[str]:
     return [entry.name, str(entry.seats), str(entry.wins), *_shares(entry), f"{entry.mean_reward:+.3f}", f"{entry.wrong_accusations:.2f}"]
 
 
-def evaluation_lines(player: str, results: Sequence[MatchResult], games_asked: int) -> list[str]:
+def evaluation_lines(player: str, baselines: Sequence[str], results: Sequence[MatchResult], games_asked: int) -> list[str]:
     """Write how a player did against each baseline, one row a baseline."""
     head = ["against", "win share", "95 % interval", "fair share", "mean reward", "turns", "nobody won", "truncated", "wrong accusations/game"]
-    rows = [_evaluation_row(result) for result in results]
-    title, *options = _heading(results[0], games_asked)
-    return [f"{player}, {title} against each baseline", *options, "", *_aligned([head, *rows]), "", *_notes(results)]
+    rows = [[baseline, *_evaluation_row(result)] for baseline, result in zip(baselines, results, strict=True)]
+    return [f"{player} in one seat against each baseline in the others", *_heading(results[0], games_asked), "", *_aligned([head, *rows]), "", NOTE]
 
 
 def _evaluation_row(result: MatchResult) -> list[str]:
     mine = result.entries[0]
-    against = result.entries[-1].name
     rest = [f"{result.mean_turns:.1f}", _percent(result.nobody_won), _percent(result.truncated), f"{mine.wrong_accusations:.2f}"]
-    return [against, *_shares(mine), f"{mine.mean_reward:+.3f}", *rest]
+    return [*_shares(mine), f"{mine.mean_reward:+.3f}", *rest]
 
 
 def _heading(result: MatchResult, games_asked: int) -> list[str]:
     rounded = f" (rounded up from {games_asked})" if result.games != games_asked else ""
     usual = {field.name: field.default for field in fields(Options)}
     changed = [f"{name}={value}" for name, value in result.options.items() if value != usual[name] and name != "num_players"]
-    games = f"{result.games} games{rounded}: {result.deals} deals in {result.rotations} rotations of the seats"
+    turned = f"in {result.rotations} rotations of the seats" if result.rotations > 1 else "once each, as every rotation of the seats is the same table"
+    games = f"{result.games} games{rounded}: {result.deals} deals {turned}"
     return [f"{len(result.seats)} players, seed {result.seed}, {games}", *([f"options: {' '.join(changed)}"] if changed else [])]
 
 
 def _shares(entry: Entry) -> list[str]:
-    star = "*" if entry.interval == "wilson-by-deal" else ""
-    return [_percent(entry.win_share), f"{100 * entry.win_low:.1f} to {_percent(entry.win_high)}{star}", _percent(entry.fair_share)]
+    return [_percent(entry.win_share), f"{100 * entry.win_low:.1f} to {_percent(entry.win_high)}", _percent(entry.fair_share)]
 
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
-
-
-def _notes(results: Sequence[MatchResult]) -> list[str]:
-    starred = any(entry.interval == "wilson-by-deal" for result in results for entry in result.entries)
-    return [NOTE_CLUSTERED, *([NOTE_BY_DEAL] if starred else [])]
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
