@@ -1,10 +1,13 @@
 """A policy file as a player: safetensors with metadata, played without torch.
 
-A file holds the weights of a multi-layer perceptron, which gives one logit an action, and says for which game, options and
-observation it was trained. Nothing in it is executed or unpickled, and everything is checked before it is used.
+A file holds the weights of a network, which gives one logit an action, and says for which game, options and observation it was
+trained. Nothing in it is executed or unpickled, and everything is checked before it is used.
+The network is a multi-layer perceptron. It may have **cells** beside it: a second, small perceptron that gives one score for each
+cell (in Sleuth: each gem card) from the inputs that are about this cell, with the same weights for every cell. The scores join the
+last hidden layer, so what is learned about one gem holds for all.
 A policy plays under the options it was trained for. Only those of `MAY_DIFFER` may be others: they change neither the size of
 anything nor what an accusation is worth.
-Axis letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation.
+Axis letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation, ``G`` cells, ``K`` inputs of a cell.
 """
 
 from __future__ import annotations
@@ -15,7 +18,6 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +38,11 @@ class PolicyError(ValueError):
     """A policy file cannot be read, or cannot play this game; the message says why."""
 
 
+Layers = Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]]
+
+
 class Policy:
-    """Play a multi-layer perceptron: a bot.
+    """Play a network: a bot.
 
     Args:
         game: the game module.
@@ -45,6 +50,8 @@ class Policy:
         record: the kind of observation it was trained on.
         layers: (weight f4 [outputs, inputs], bias f4 [outputs]) of each layer; the last one gives the logits.
         activation: "relu" or "tanh", after every layer but the last.
+        cells: the layers of the network that all cells share, the last one with a single output; () where there is none.
+        cell_inputs: which numbers of the observation each cell's network is given, i4 [G, K].
         greedy: whether to take the best action instead of drawing one by its probability.
         steps: decisions it was trained on.
         name: how tables call it.
@@ -58,26 +65,27 @@ class Policy:
         game: Any,
         options: Any,
         record: str,
-        layers: Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]],
+        layers: Layers,
         activation: str = "relu",
+        cells: Layers = (),
+        cell_inputs: NDArray[np.int32] | None = None,
         greedy: bool = False,
         steps: int = 0,
         name: str = "policy",
     ) -> None:
         self.game, self.options, self.record, self.activation = game, options, record, activation
         self.greedy, self.steps, self.name = greedy, steps, name
-        self.layers = [(np.ascontiguousarray(weight, np.float32), np.ascontiguousarray(bias, np.float32)) for weight, bias in layers]
         if activation not in ACTIVATIONS:
             raise PolicyError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
-        _check_layers(self.layers, game.observation_size(options, record), game.num_actions(options))
+        size = game.observation_size(options, record)
+        self.cell_inputs = np.zeros((0, 0), np.int32) if cell_inputs is None else np.ascontiguousarray(cell_inputs, np.int32)
+        self.layers, self.cells = _float32(layers), _float32(cells)
+        _check_layers("layer", self.layers, size, game.num_actions(options), len(self.cell_inputs))
+        if cells:
+            _check_cells(self.cells, self.cell_inputs, size)
         self._rules = game.make_rules(options)
         # Transposed, an input's weights lie side by side: the kernel skips the inputs that are zero, which most are.
-        self._weights = [np.ascontiguousarray(weight.T) for weight, _ in self.layers]
-
-    @property
-    def hidden(self) -> list[int]:
-        """Units of the hidden layers."""
-        return [len(bias) for _, bias in self.layers[:-1]]
+        self._layers, self._cells = _transposed(self.layers), _transposed(self.cells)
 
     def act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Choose one legal action a row.
@@ -90,7 +98,7 @@ class Policy:
         Returns:
             Actions, i8 [B]; -1 where nothing is legal.
         """
-        observations = np.zeros((len(views), self._weights[0].shape[0]), np.float32)
+        observations = np.zeros((len(views), self.game.observation_size(self.options, self.record)), np.float32)
         self.game.write_observations(self._rules, views, observations, self.record)
         actions = np.zeros(len(views), np.int64)
         # Beyond the turns it was trained for an input would leave [0, 1].
@@ -99,12 +107,17 @@ class Policy:
 
     def logits(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """Give the network's output (f4 [B, A]) for observations (f4 [B, N])."""
-        values = observations
-        for number, (weight, (_, bias)) in enumerate(zip(self._weights, self.layers, strict=True)):
-            inputs, values = values, np.empty((len(values), len(bias)), np.float32)
-            _apply_layer(inputs, weight, bias, values)
-            if number + 1 < len(self.layers):
-                values = np.maximum(values, 0) if self.activation == "relu" else np.tanh(values)
+        values = self._hidden_values(observations, self._layers[:-1])
+        if self.cells:
+            gathered = observations[:, self.cell_inputs].reshape(-1, self.cell_inputs.shape[1])
+            scores = _applied(self._hidden_values(gathered, self._cells[:-1]), self._cells[-1])
+            values = np.concatenate([values, scores.reshape(len(observations), -1)], axis=1)
+        return _applied(values, self._layers[-1])
+
+    def _hidden_values(self, values: NDArray[np.float32], layers: Layers) -> NDArray[np.float32]:
+        for layer in layers:
+            values = _applied(values, layer)
+            values = np.maximum(values, 0) if self.activation == "relu" else np.tanh(values)
         return values
 
     def seated(self, options: Any) -> Policy:
@@ -121,15 +134,37 @@ class Policy:
         return self
 
 
-def _check_layers(layers: Sequence[tuple[Any, Any]], inputs: int, outputs: int) -> None:
+def _float32(layers: Layers) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    return [(np.ascontiguousarray(weight, np.float32), np.ascontiguousarray(bias, np.float32)) for weight, bias in layers]
+
+
+def _transposed(layers: Layers) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    return [(np.ascontiguousarray(weight.T), bias) for weight, bias in layers]
+
+
+def _check_layers(name: str, layers: Layers, inputs: int, outputs: int, joined: int = 0) -> None:
+    """Check that layers lead from ``inputs`` to ``outputs`` numbers, ``joined`` more of which join the last layer's inputs."""
     if not 1 <= len(layers) <= MOST_LAYERS:
-        raise PolicyError(f"a policy has 1 to {MOST_LAYERS} layers, got {len(layers)}")
-    sizes = [inputs, *(bias.size for _, bias in layers[:-1]), outputs]
-    for number, ((weight, bias), (before, after)) in enumerate(zip(layers, pairwise(sizes), strict=True)):
+        raise PolicyError(f"a network has 1 to {MOST_LAYERS} layers, got {len(layers)}")
+    sizes = [inputs, *(bias.size for _, bias in layers[:-1])]
+    for number, ((weight, bias), before, after) in enumerate(zip(layers, sizes, [*sizes[1:], outputs], strict=True)):
+        before += joined if number + 1 == len(layers) else 0
         if weight.shape != (after, before) or bias.shape != (after,):
-            raise PolicyError(f"layer {number} must have weights {(after, before)} and biases {(after,)}, got {weight.shape} and {bias.shape}")
+            raise PolicyError(f"{name} {number} must have weights {(after, before)} and biases {(after,)}, got {weight.shape} and {bias.shape}")
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
-            raise PolicyError(f"layer {number} has weights that are not finite numbers")
+            raise PolicyError(f"{name} {number} has weights that are not finite numbers")
+
+
+def _check_cells(cells: Layers, inputs: NDArray[np.int32], size: int) -> None:
+    if inputs.ndim != 2 or not inputs.size or inputs.min() < 0 or inputs.max() >= size:
+        raise PolicyError(f"the cells' inputs must be numbers from 0 to {size - 1} in rows, got the shape {inputs.shape}")
+    _check_layers("cell layer", cells, inputs.shape[1], 1)
+
+
+def _applied(values: NDArray[np.float32], layer: tuple[NDArray[np.float32], NDArray[np.float32]]) -> NDArray[np.float32]:
+    outputs = np.empty((len(values), layer[1].size), np.float32)
+    _apply_layer(values, *layer, outputs)
+    return outputs
 
 
 @kernel
@@ -193,12 +228,22 @@ def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str]) -
         "record": policy.record,
         "observation": json.dumps([[block.name, list(block.shape)] for block in layout]),
         "observation_hash": layout.digest,
-        "architecture": json.dumps({"kind": "mlp", "hidden": policy.hidden, "activation": policy.activation}),
+        "architecture": json.dumps({"kind": "mlp", "hidden": _hidden_sizes(policy.layers), "cells": _hidden_sizes(policy.cells), "activation": policy.activation}),
         "steps": str(policy.steps),
         "versions": json.dumps(dict(versions)),
     }
-    tensors = {f"{number}.{part}": array for number, layer in enumerate(policy.layers) for part, array in zip(("weight", "bias"), layer, strict=True)}
+    tensors = _named("layers", policy.layers) | _named("cells", policy.cells)
+    if policy.cells:
+        tensors["cell_inputs"] = policy.cell_inputs
     write_atomically(Path(path), save(tensors, metadata))
+
+
+def _hidden_sizes(layers: Layers) -> list[int]:
+    return [bias.size for _, bias in layers[:-1]]
+
+
+def _named(network: str, layers: Layers) -> dict[str, NDArray[Any]]:
+    return {f"{network}.{number}.{part}": array for number, layer in enumerate(layers) for part, array in zip(("weight", "bias"), layer, strict=True)}
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -245,17 +290,27 @@ def load_policy(path: str | Path, game: Any = None, greedy: bool = False) -> Pol
         raise PolicyError(f"{path}: its options or its kind of observation are not known here: {error}") from error
     if layout.digest != metadata["observation_hash"]:
         raise PolicyError(f"{path} was trained on another observation than this version's ({metadata['observation_hash']}, here {layout.digest})")
-    kind, hidden = (metadata["architecture"].get(key) for key in ("kind", "hidden"))
-    if kind != "mlp" or not isinstance(hidden, list) or len(tensors) != 2 * len(hidden) + 2:
-        raise PolicyError(f"{path}: unknown architecture {metadata['architecture']!r}; this version plays 'mlp'")
     try:
-        layers = [(tensors[f"{number}.weight"], tensors[f"{number}.bias"]) for number in range(len(hidden) + 1)]
-        name = Path(path).name.removesuffix(SUFFIX)
-        return Policy(game, options, metadata["record"], layers, metadata["architecture"].get("activation"), greedy, metadata["steps"], name)
+        return _built(game, options, metadata, tensors, greedy, Path(path).name.removesuffix(SUFFIX))
     except KeyError as error:
-        raise PolicyError(f"{path} lacks the tensor {error}") from error
+        raise PolicyError(f"{path} lacks {error}") from error
     except PolicyError as error:
         raise PolicyError(f"{path}: {error}") from error
+
+
+def _built(game: Any, options: Any, metadata: dict[str, Any], tensors: dict[str, Any], greedy: bool, name: str) -> Policy:
+    """Build the network that the metadata describes of tensors that nobody has checked yet."""
+    architecture = metadata["architecture"]
+    kind, hidden, cells = architecture["kind"], architecture["hidden"], architecture["cells"]
+    if kind != "mlp" or not isinstance(hidden, list) or not isinstance(cells, list):
+        raise PolicyError(f"unknown architecture {architecture!r}; this version plays 'mlp'")
+    layers = [(tensors.pop(f"layers.{number}.weight"), tensors.pop(f"layers.{number}.bias")) for number in range(len(hidden) + 1)]
+    cell_inputs, cell_layers = tensors.pop("cell_inputs", None), []
+    if cell_inputs is not None:
+        cell_layers = [(tensors.pop(f"cells.{number}.weight"), tensors.pop(f"cells.{number}.bias")) for number in range(len(cells) + 1)]
+    if tensors:
+        raise PolicyError(f"unknown tensors {', '.join(tensors)}")
+    return Policy(game, options, metadata["record"], layers, architecture["activation"], cell_layers, cell_inputs, greedy, metadata["steps"], name)
 
 
 def make_player(text: str, options: Any, game: Any = None, greedy: bool = False) -> Any:
@@ -271,7 +326,7 @@ def make_player(text: str, options: Any, game: Any = None, greedy: bool = False)
     return game.make_bot(text, options)
 
 
-def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
+def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Check a file's frame before its content: sizes, then the metadata, then the tensors."""
     from safetensors import SafetensorError
     from safetensors.numpy import load
@@ -287,12 +342,17 @@ def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float3
         raise PolicyError(f"{path} is no policy file: it does not say what it is") from error
     if (metadata["format"], metadata["format_version"]) != (FORMAT, FORMAT_VERSION):
         raise PolicyError(f"{path} has the format {metadata['format']!r} {metadata['format_version']!r}; this version reads {FORMAT!r} {FORMAT_VERSION!r}")
-    if any(entry.get("dtype") != "F32" for key, entry in header.items() if key != "__metadata__"):
-        raise PolicyError(f"{path} has weights that are not float32")
+    wrong = [key for key, entry in header.items() if key != "__metadata__" and _kind(entry) != ("I32" if key == "cell_inputs" else "F32")]
+    if wrong:
+        raise PolicyError(f"{path}: the tensors {', '.join(wrong)} are not of the type that they should have")
     try:
         return metadata, load(content)
     except (SafetensorError, ValueError, OverflowError) as error:
         raise PolicyError(f"{path} is damaged: {error}") from error
+
+
+def _kind(entry: Any) -> Any:
+    return entry.get("dtype") if isinstance(entry, dict) else None
 
 
 def _read_bytes(path: Path) -> bytes:

@@ -71,6 +71,7 @@ class NetworkConfig(Section):
 
     hidden: Annotated[list[Count], Field(min_length=1, max_length=8)] = Field([256, 256], description="units of each hidden layer")
     activation: Literal["relu", "tanh"] = Field("relu", description="activation function of the hidden layers")
+    cells: Annotated[list[Count], Field(max_length=8)] | None = Field(None, description="hidden layers of the network shared by the gem cards; null: none")
     initial_bias: dict[str, float] = Field({}, description="bias of the untrained policy's logits by the first word of the action, e.g. {accuse: -4}")
 
 

@@ -51,5 +51,5 @@ class Pool:
     def opponents(self) -> tuple[list[Any], list[float]]:
         """Give the players and the share of each; past selves divide theirs equally."""
         players, shares = list(self.bots.values()), [self.settings.bots[name] for name in self.bots]
-        number = len(self.past_selves)
-        return [*players, *self.past_selves.values()], [*shares, *[self.settings.past_selves / number] * number]
+        each = self.settings.past_selves / max(len(self.past_selves), 1)
+        return [*players, *self.past_selves.values()], [*shares, *(each for _ in self.past_selves)]

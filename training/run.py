@@ -24,12 +24,11 @@ from sleuth_env.match import evaluate
 from sleuth_env.policy import Policy, make_player, save_policy, write_atomically
 from sleuth_env.vector import SleuthVecEnv
 
-from .config import Config, ConfigError, verb_of
+from .config import Config, ConfigError
 from .curve import STEPS, Screen, make_logger
+from .network import CellPolicy, numpy_policy
 from .pool import Pool
 from .versions import package_versions
-
-ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 
 
 class Watch(BaseCallback):
@@ -78,9 +77,9 @@ class Run:
         return int(self.model.num_timesteps)
 
     def _make_model(self, env: Any) -> MaskablePPO:
-        ppo, network = self.config.ppo, self.config.network
-        model = MaskablePPO(
-            "MlpPolicy",
+        ppo = self.config.ppo
+        return MaskablePPO(
+            CellPolicy,
             env,
             # Functions of this run's progress: Stable-Baselines3 knows only that of the latest call of learn.
             learning_rate=lambda _: ppo.at("learning_rate", self.progress),
@@ -93,14 +92,10 @@ class Run:
             vf_coef=ppo.value_weight,
             max_grad_norm=ppo.max_grad_norm,
             target_kl=ppo.target_kl,
-            policy_kwargs={"net_arch": {"pi": list(network.hidden), "vf": list(network.hidden)}, "activation_fn": ACTIVATIONS[network.activation]},
+            policy_kwargs={"config": self.config},
             seed=self.config.seed,
             device=self.config.device,
         )
-        bias = [network.initial_bias.get(verb_of(a, self.config.game), 0.0) for a in range(model.action_space.n)]
-        with torch.no_grad():
-            model.policy.action_net.bias += torch.tensor(bias, device=model.device)
-        return model
 
     def start(self) -> None:
         """Make the run folder, take the first snapshot and write the first checkpoint."""
@@ -229,10 +224,7 @@ class Run:
 
     def policy(self) -> Policy:
         """Give the learner as it is now as a player that needs no torch."""
-        networks = self.model.policy
-        linear = [layer for layer in networks.mlp_extractor.policy_net if isinstance(layer, torch.nn.Linear)] + [networks.action_net]
-        layers = [(layer.weight.detach().cpu().numpy().copy(), layer.bias.detach().cpu().numpy().copy()) for layer in linear]
-        return Policy(game, self.config.game, self.config.record, layers, self.config.network.activation, steps=self.steps)
+        return numpy_policy(self.model.policy, self.config, self.steps)
 
     def write_config(self) -> None:
         """Write the resolved configuration."""
