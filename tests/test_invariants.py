@@ -43,24 +43,13 @@ class GameMachine(RuleBasedStateMachine):
     def going_on(self) -> bool:
         return bool(self.states["phase"][0] != kernels.FINISHED)
 
-    @precondition(lambda self: self.legal("ask"))
-    @rule(share=SHARE)
-    def ask(self, share: float) -> None:
-        self.take(self.legal("ask"), share)
-
-    @precondition(lambda self: self.legal("pass"))
-    @rule(passes=st.integers(1, 7))
-    def decline(self, passes: int) -> None:
-        for _ in range(passes):
-            if self.legal("pass"):
-                self.take(self.legal("pass"), 0)
-
-    @precondition(lambda self: self.legal("exchange"))
-    @rule(times=st.integers(1, 6))
-    def exchange(self, times: int) -> None:
-        for _ in range(times):
-            if self.legal("exchange"):
-                self.take(self.legal("exchange"), 0)
+    @precondition(lambda self: self.legal("ask", "pass", "exchange"))
+    @rule(shares=st.lists(SHARE, min_size=1, max_size=40), verbs=st.sampled_from([("ask", "pass"), ("exchange", "pass"), ("ask", "pass", "exchange")]))
+    def play_without_accusing(self, shares: list[float], verbs: tuple[str, ...]) -> None:
+        for share in shares:
+            if self.legal(*verbs):
+                self.take(self.legal(*verbs), share)
+                self.nothing_is_broken()
 
     @precondition(lambda self: self.legal("final"))
     @rule(share=SHARE)
@@ -68,17 +57,20 @@ class GameMachine(RuleBasedStateMachine):
         self.take(self.legal("final"), share)
 
     @precondition(lambda self: self.going_on)
-    @rule(share=SHARE)
-    def accuse(self, share: float) -> None:
-        self.take(self.legal("accuse"), share)
-
-    @precondition(lambda self: self.going_on)
-    @rule()
-    def accuse_rightly(self) -> None:
+    @rule(share=SHARE, rightly=st.booleans())
+    def accuse(self, share: float, rightly: bool) -> None:
         left_to_name = int(self.states["missing_gems"][0]) & ~int(self.states["accusing"][0])
-        if left_to_name:
+        if rightly and left_to_name:
             gem = left_to_name.bit_length() - 1
             self.take([int(self.rules["accuse_at"][0]) + gem], 0)
+        else:
+            self.take(self.legal("accuse"), share)
+
+    @precondition(lambda self: not self.going_on)
+    @rule(seed=st.integers(0, 2**64 - 1))
+    def deal_again(self, seed: int) -> None:
+        kernels.deal(self.rules, self.states, np.array([seed], "u8"))
+        self.turns_seen = 1
 
     @rule(action=st.integers(-5, 1300))
     def try_an_illegal_action(self, action: int) -> None:
@@ -114,7 +106,7 @@ class GameMachine(RuleBasedStateMachine):
 
 
 TestGame = GameMachine.TestCase
-TestGame.settings = settings(max_examples=60, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck))
+TestGame.settings = settings(max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def flags_of(rules: np.ndarray, states: np.ndarray) -> int:
