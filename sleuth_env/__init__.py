@@ -24,6 +24,7 @@ _HOMES = {
     "Options": "sleuth_env.sleuth",
     "make_bot": "sleuth_env.sleuth",
     "SoloEnv": "sleuth_env.solo",
+    "SoloVectorEnv": "sleuth_env.solo",
     "Table": "sleuth_env.match",
     "play_match": "sleuth_env.match",
     "load_policy": "sleuth_env.policy",
@@ -47,7 +48,7 @@ def _register() -> None:
     from gymnasium.envs.registration import register, registry
 
     if GYMNASIUM_ID not in registry:
-        register(GYMNASIUM_ID, "sleuth_env.solo:SoloEnv")
+        register(GYMNASIUM_ID, "sleuth_env.solo:SoloEnv", vector_entry_point="sleuth_env.solo:SoloVectorEnv")
 
 
 _register()

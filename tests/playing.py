@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -60,3 +61,32 @@ def a_legal_action(env: Any) -> int:
 def an_illegal_action(env: Any) -> int:
     """Give an illegal action of the agent to act."""
     return int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"] == 0)[0])
+
+
+def episode(env: Any, seed: int | None, choice: int = 0, accuse: float = 0.05) -> list[Any]:
+    """Play a game to its end; give every (observation, mask, action, reward, terminated, truncated, info)."""
+    chance, steps = random.Random(choice), []
+    observation, _ = env.reset(seed=seed)
+    while True:
+        mask = env.unwrapped.action_masks()
+        action = choose(mask, chance, accuse)
+        following, reward, terminated, truncated, info = env.step(action)
+        steps.append((observation.tobytes(), mask.tobytes(), action, reward, terminated, truncated, info))
+        observation = following
+        if terminated or truncated:
+            return steps
+
+
+def some_steps(env: Any, choice: int, number: int) -> list[Any]:
+    """Play on, from one game into the next."""
+    chance, steps = random.Random(choice), []
+    for _ in range(number):
+        steps.append(env.step(choose(env.unwrapped.action_masks(), chance, 0.0)))
+        if steps[-1][2]:
+            steps.append(env.reset())
+    return steps
+
+
+def digest(steps: Any) -> str:
+    """Sum up anything that was played, for comparison."""
+    return hashlib.sha256(repr(steps).encode()).hexdigest()

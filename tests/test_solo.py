@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import os
 import pickle
-import random
 import subprocess
 import sys
 import warnings
@@ -21,40 +19,12 @@ import sleuth_env
 from sleuth_env.game import IllegalAction
 from sleuth_env.sleuth import Options, draw_ansi, make_bot, num_actions, observation_size
 from sleuth_env.solo import SoloEnv
-from tests.playing import choose, keywords
+from tests.playing import digest, episode, keywords, some_steps
 from tests.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
 
 every_variant = pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
 every_count = pytest.mark.parametrize("num_players", PLAYER_COUNTS)
 RANDOM = "random"
-
-
-def episode(env: Any, seed: int | None, choice: int = 0, accuse: float = 0.05) -> list[Any]:
-    """Play a game to its end; give every (observation, mask, action, reward, terminated, truncated, info)."""
-    chance, steps = random.Random(choice), []
-    observation, _ = env.reset(seed=seed)
-    while True:
-        mask = env.unwrapped.action_masks()
-        action = choose(mask, chance, accuse)
-        following, reward, terminated, truncated, info = env.step(action)
-        steps.append((observation.tobytes(), mask.tobytes(), action, reward, terminated, truncated, info))
-        observation = following
-        if terminated or truncated:
-            return steps
-
-
-def some_steps(env: Any, choice: int, number: int) -> list[Any]:
-    """Play on, from one game into the next."""
-    chance, steps = random.Random(choice), []
-    for _ in range(number):
-        steps.append(env.step(choose(env.unwrapped.action_masks(), chance, 0.0)))
-        if steps[-1][2]:
-            steps.append(env.reset())
-    return steps
-
-
-def digest(steps: Any) -> str:
-    return hashlib.sha256(repr(steps).encode()).hexdigest()
 
 
 # --- what the frameworks check ---
@@ -163,13 +133,13 @@ class Winner:
         self.env = env
 
     def act(self, views: Any, legal: Any, seeds: Any) -> Any:
-        missing = int(self.env._table.states["missing_gems"][0])
+        missing = int(self.env.table.states["missing_gems"][0])
         return np.full(len(views), legal.shape[1] - 37 + missing.bit_length() - 1)
 
 
 def test_a_game_that_ends_before_the_learner_decides_is_his_loss_all_the_same() -> None:
     env = SoloEnv(num_players=3, learner_seat=2, first_player="seat_0")
-    env._table.bots = [Winner(env), Winner(env)]
+    env.table.bots = [Winner(env), Winner(env)]
     observation, _ = env.reset(seed=1)
     assert env.action_masks().all()
     following, *rest = env.step(5)
@@ -220,7 +190,7 @@ def test_what_is_no_action_is_refused(action: Any) -> None:
     observation, _ = env.reset(seed=1)
     with pytest.raises(ValueError, match="an action is an integer from 0 to 652, got"):
         env.step(action)
-    assert env._observation().tobytes() == observation.tobytes()
+    assert env.table.observations()[0].tobytes() == observation.tobytes()
 
 
 @pytest.mark.parametrize("kind", [int, np.int32, np.int64, np.array], ids=lambda kind: kind.__name__)
@@ -333,41 +303,17 @@ def test_the_drawing_shows_what_the_learner_knows(capsys: pytest.CaptureFixture[
         drawn.append(env.render() or capsys.readouterr().out.rstrip() + "\n")
         env.close()
         env.close()
-    assert drawn[0] == draw_ansi(env.options, env._table.views(0, env.seat)[0])
+    assert drawn[0] == draw_ansi(env.options, env.table.views(0, env.seat)[0])
     assert drawn[1].endswith(drawn[0].rstrip() + "\n")
 
 
-# --- many at once, in other processes ---
-
-
-def trajectories(num_envs: int, mode: str, **named: Any) -> list[Any]:
-    """Play some steps of the games of a vector environment, each with its own choices; the penalty of illegal actions included."""
-    envs = gymnasium.make_vec("sleuth_env:sleuth_env/Sleuth-v0", num_envs, mode, num_players=3, opponents="random", **named)
-    chances = [random.Random(i) for i in range(num_envs)]
-    observations, _ = envs.reset(seed=10)
-    rows: list[Any] = [[row.tobytes()] for row in observations]
-    for _ in range(40):
-        masks = envs.call("action_masks")
-        actions = np.array([choose(mask, chance, 0.1) for mask, chance in zip(masks, chances, strict=True)])
-        observations, rewards, terminated, truncated, _ = envs.step(actions)
-        for i, row in enumerate(rows):
-            row.append((observations[i].tobytes(), rewards[i], terminated[i], truncated[i]))
-    envs.close()
-    return rows
-
-
-@pytest.mark.parametrize("context", ["spawn", "fork", "forkserver"])
-def test_sync_and_async_vectors_play_the_same_games_in_any_number(context: str) -> None:
-    expected = trajectories(3, "sync")
-    assert trajectories(3, "async", vector_kwargs={"context": context}) == expected
-    assert trajectories(1, "sync") == expected[:1]
-    assert len({row[0] for row in expected}) == 3
+# --- in other processes ---
 
 
 FRESH = """
 import gymnasium, random
 env = gymnasium.make("sleuth_env:sleuth_env/Sleuth-v0", num_players=4, opponents="sheet", learner_seat="random")
-from tests.test_solo import digest, episode
+from tests.playing import digest, episode
 print(digest([episode(env, 3), episode(env, None)]))
 """
 

@@ -1,0 +1,110 @@
+"""Vectors of learners: synchronous, in other processes, and native; all play the same games."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+from sleuth_env.game import IllegalAction
+from sleuth_env.sleuth import Options, draw_ansi
+from sleuth_env.solo import SoloEnv, SoloVectorEnv
+from tests.playing import choose, digest, keywords
+from tests.strategies import ALL_VARIANTS, option_name
+
+every_variant = pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+
+
+def trajectories(num_envs: int, mode: str, **named: Any) -> list[Any]:
+    """Play some steps of the games of a vector environment, each with its own choices; some actions are illegal."""
+    envs = gymnasium.make_vec("sleuth_env:sleuth_env/Sleuth-v0", num_envs, mode, num_players=3, opponents="random", **named)
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    chances = [random.Random(i) for i in range(num_envs)]
+    observations, _ = envs.reset(seed=10)
+    rows: list[Any] = [[row.tobytes()] for row in observations]
+    for _ in range(60):
+        masks = envs.call("action_masks")
+        actions = [choose(mask, chance, 0.1) if chance.random() < 0.97 else 0 for mask, chance in zip(masks, chances, strict=True)]
+        observations, rewards, terminated, truncated, infos = envs.step(np.array(actions))
+        illegal = infos.get("illegal_action", np.zeros(num_envs, bool))
+        assert (infos.get("_illegal_action", illegal) == illegal).all()
+        for i, row in enumerate(rows):
+            row.append((observations[i].tobytes(), rewards[i], terminated[i], truncated[i], illegal[i]))
+    envs.close()
+    return rows
+
+
+@pytest.mark.parametrize("context", ["spawn", "fork", "forkserver"])
+def test_vectors_of_any_kind_and_size_play_the_same_games(context: str) -> None:
+    expected = trajectories(3, "sync")
+    assert trajectories(3, "async", vector_kwargs={"context": context}) == expected
+    assert trajectories(3, "vector_entry_point") == expected
+    assert trajectories(1, "vector_entry_point") == trajectories(1, "sync") == expected[:1]
+    assert len({row[0] for row in expected}) == 3
+
+
+@every_variant
+def test_the_native_vector_plays_the_games_of_single_environments(options: Options) -> None:
+    envs = SoloVectorEnv(4, opponents="random", **keywords(options))
+    singles = [SoloEnv(opponents="random", **keywords(options)) for _ in range(4)]
+    observations, _ = envs.reset(seed=20)
+    for i, env in enumerate(singles):
+        assert env.reset(seed=20 + i)[0].tobytes() == observations[i].tobytes()
+    chance, over = random.Random(3), [False] * 4
+    for _ in range(25):
+        masks = envs.action_masks()
+        assert masks.tolist() == [env.action_masks().tolist() for env in singles]
+        actions = [choose(mask, chance, 0.1) for mask in masks]
+        expected = [(env.reset()[0], 0.0, False, False) if ended else env.step(a)[:4] for env, ended, a in zip(singles, over, actions, strict=True)]
+        *found, infos = envs.step(np.array(actions))
+        assert infos == {}
+        assert [(o.tobytes(), *rest) for o, *rest in expected] == [(o.tobytes(), *rest) for o, *rest in zip(*found, strict=True)]
+        over = [terminated or truncated for _, _, terminated, truncated in expected]
+    assert envs.observation_space.contains(found[0])
+
+
+def test_a_vector_can_refuse_illegal_actions_before_any_game_moves() -> None:
+    envs, twins = SoloVectorEnv(3, opponents="random", illegal="raise"), SoloVectorEnv(3, opponents="random")
+    envs.reset(seed=1)
+    twins.reset(seed=1)
+    actions = np.array([int(np.flatnonzero(mask)[-1]) for mask in envs.action_masks()])
+    wrong = actions.copy()
+    wrong[2] = int(np.flatnonzero(~envs.action_masks()[2])[0])
+    with pytest.raises(IllegalAction, match="may not choose action"):
+        envs.step(wrong)
+    assert digest(envs.step(actions)) == digest(twins.step(actions))
+
+
+@pytest.mark.parametrize("actions", [[1, 2], [1.0, 2.0, 3.0], [1, 2, 653], [-1, 0, 0], [[1], [2], [3]]], ids=repr)
+def test_a_vector_refuses_what_are_no_actions(actions: Any) -> None:
+    envs = SoloVectorEnv(3, opponents="random")
+    envs.reset(seed=1)
+    with pytest.raises(IllegalAction, match=r"an action is an integer from 0 to 652|one action for each of 3 games"):
+        envs.step(np.array(actions))
+
+
+def test_a_vector_resets_the_games_of_a_mask_only() -> None:
+    envs = SoloVectorEnv(3, opponents="random")
+    before, _ = envs.reset(seed=[1, 2, 3])
+    after, _ = envs.reset(seed=[4, None, None], options={"reset_mask": np.array([True, False, False])})
+    assert before[1:].tobytes() == after[1:].tobytes()
+    assert after[0].tobytes() == SoloEnv(opponents="random").reset(seed=4)[0].tobytes()
+
+
+def test_a_vector_in_mid_game_can_be_copied_and_drawn() -> None:
+    envs = SoloVectorEnv(2, opponents="random", render_mode="ansi")
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        envs.step(np.zeros(2, int))
+    envs.reset(seed=1)
+    twins = pickle.loads(pickle.dumps(copy.deepcopy(envs)))
+    actions = np.array([int(np.flatnonzero(mask)[-1]) for mask in envs.action_masks()])
+    assert digest(envs.step(actions)) == digest(twins.step(actions))
+    assert envs.render() == twins.render() == tuple(draw_ansi(envs.table.options, view) for view in envs.table.learner_views())
+    envs.close()
+    envs.close()
