@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import os
 import re
@@ -14,12 +15,12 @@ class CommandError(ValueError):
     """What was typed after ``sleuth`` cannot be done; the message says why."""
 
 
-def whole(name: str, least: int, most: int) -> Callable[[str], int]:
+def whole(least: int, most: int) -> Callable[[str], int]:
     """Make a reader of whole numbers that says what it wants."""
 
     def read(text: str) -> int:
         if not re.fullmatch(r"-?[0-9]{1,30}", text) or not least <= int(text) <= most:
-            raise CommandError(f"{name} must be a whole number from {least} to {most}, got {text[:40]!r}")
+            raise argparse.ArgumentTypeError(f"must be a whole number from {least} to {most}, got {text[:40]!r}")
         return int(text)
 
     return read
@@ -29,7 +30,7 @@ def steps(text: str) -> tuple[int, int | None]:
     """Read a range of steps: its ends, None where it goes to the last one."""
     match = re.fullmatch(r"([0-9]{0,9}):([0-9]{0,9})|([0-9]{1,9})", text)
     if not match:
-        raise CommandError(f"--steps must be a number or FROM:TO, such as 5, 10:20, :20, 10:, got {text[:40]!r}")
+        raise argparse.ArgumentTypeError(f"must be a number or FROM:TO, such as 5, 10:20, :20, 10:, got {text[:40]!r}")
     first, last, only = match.groups()
     return (int(only), int(only)) if only else (int(first or 1), int(last) if last else None)
 

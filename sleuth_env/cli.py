@@ -87,8 +87,8 @@ def _add_evaluate(commands: Any) -> None:
 
 
 def _add_sizes(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--games", type=whole("--games", 1, 10**9), default=300, metavar="N", help="games (for each baseline), rounded up to whole deals")
-    parser.add_argument("--seed", type=whole("--seed", 0, 2**64 - 1), default=0, metavar="N", help="settles the deals and the bots' random choices")
+    parser.add_argument("--games", type=whole(1, 10**9), default=300, metavar="N", help="games (for each baseline), rounded up to whole deals")
+    parser.add_argument("--seed", type=whole(0, 2**64 - 1), default=0, metavar="N", help="settles the deals and the bots' random choices")
     _add_options(parser)
     parser.add_argument("--json", metavar="FILE", help="also write the result to this file as JSON; - for stdout, then without a table")
 
@@ -108,10 +108,10 @@ def _add_play(commands: Any) -> None:
     more = "Actions are typed in the notation; help, sheet and legal help. Nothing hidden is shown before the end."
     examples = "play\nplay --players 4 --opponents sheet,cautious,policy.safetensors --seat 2 --seed 7 --save game.txt"
     parser = _add_command(commands, "play", _play, "play a game in the terminal", more, examples)
-    parser.add_argument("--players", type=whole("--players", 3, 7), default=3, metavar="N", help="players, 3 to 7, you among them")
+    parser.add_argument("--players", type=whole(3, 7), default=3, metavar="N", help="players, 3 to 7, you among them")
     parser.add_argument("--opponents", default="sheet", metavar="NAMES", help=f"separated by commas, from your left on; one name fills all seats; {SEATS}")
-    parser.add_argument("--seat", type=whole("--seat", 0, 6), default=0, metavar="K", help="your seat, from 0")
-    parser.add_argument("--seed", type=whole("--seed", 0, 2**64 - 1), metavar="N", help="settles deal and bots; drawn and shown if left out")
+    parser.add_argument("--seat", type=whole(0, 6), default=0, metavar="K", help="your seat, from 0")
+    parser.add_argument("--seed", type=whole(0, 2**64 - 1), metavar="N", help="settles deal and bots; drawn and shown if left out")
     _add_options(parser)
     parser.add_argument("--save", metavar="FILE", help="write the game text here at the end, however the game ends")
 

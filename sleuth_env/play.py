@@ -180,7 +180,10 @@ class Session:
         paid = [name for name in legal if name.startswith(f"{line} with ")]
         if len(paid) == 1:
             return paid[0]
-        self._hint(line, list(legal))
+        if paid:
+            self.write(f"{line!r} can be paid with several cards: {', '.join(paid)}.")
+        else:
+            self._hint(line, list(legal))
         return None
 
     def _numbered(self, number: int, names: list[str]) -> str | None:
