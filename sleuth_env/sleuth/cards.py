@@ -166,8 +166,9 @@ def make_rules(options: Options) -> np.ndarray:
     """Give the rules of a game as the read-only record that all kernels take (RULES [1])."""
     rules = np.zeros(1, RULES)
     record = rules[0]
-    for name in ("num_players", "missing", "winners", "double_interrogation", "super_sleuth", "announce_result", "last_survivor_wins", "max_turns", "hand_size"):
+    for name in ("num_players", "missing", "winners", "double_interrogation", "super_sleuth", "announce_result", "last_survivor_wins"):
         record[name] = getattr(options, name)
+    record["max_turns"], record["hand_size"] = options.max_turns, options.hand_size
     record["first_random"] = options.first_player == "random"
     record["any_time"] = options.accuse == "any_time"
     record["offers_random"] = options.offer_order == "random"

@@ -7,8 +7,6 @@ Axis letters: ``B`` games, ``P`` = 7 seats (unused ones stay empty), ``Q`` = 43 
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..bits import kernel, lowest, popcount, shuffle
 from .cards import NUM_GEMS, NUM_PAIRS, SEARCH_HAND
 from .state import (

@@ -55,6 +55,7 @@ STATE = np.dtype(
         ("answers", "i1", (P, Q)),  # announced counts, -1 unknown
         ("askers", "i1", (P, Q)),  # bit a: seat a has asked this target this question
         ("events", "i1", (P, EVENT_FIELDS)),  # the last num_players events, newest first
+        ("padding", "i1", 7),  # without it a record would have bytes of no field, which copies leave undefined
     ],
     align=True,
 )

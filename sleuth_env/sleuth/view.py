@@ -112,7 +112,7 @@ def _copy_events(rules, s, seat, v):
     for i in range(rules["num_players"]):
         for field in range(EVENT_FIELDS):
             value = s["events"][i, field]
-            v["events"][i, field] = _relative(rules, value, seat) if (field == ASKER or field == TARGET) and value >= 0 else value
+            v["events"][i, field] = _relative(rules, value, seat) if field in (ASKER, TARGET) and value >= 0 else value
 
 
 @kernel
