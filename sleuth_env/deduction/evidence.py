@@ -32,7 +32,7 @@ class EvidenceError(ValueError):
     """The description of the evidence makes no sense; the message says what is wrong with it."""
 
 
-class Contradiction(ValueError):
+class Contradiction(ValueError):  # noqa: N818
     """No deal of the cards satisfies the evidence; the message names the first thing that was found broken.
 
     Attributes:

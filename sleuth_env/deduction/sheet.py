@@ -286,10 +286,13 @@ def broken_reason(evidence: np.void, code: int) -> Contradiction:
     if at >= BROKEN_CARD:
         return Contradiction(f"card {at - BROKEN_CARD} is left without exactly one holder", cards=1 << at - BROKEN_CARD)
     holder, place = divmod(at, MAX_SETS)
-    return Contradiction(f"this cannot hold: {_constraint_text(evidence, holder, place)}", holder, int(evidence["sets"][place]))
+    return Contradiction(f"this cannot hold with the rest: {_constraint_text(evidence, holder, place)}", holder, int(evidence["sets"][place]))
 
 
 def _constraint_text(evidence: np.void, holder: int, place: int) -> str:
-    least, most = evidence["least"][holder, place], evidence["most"][holder, place]
-    number = f"exactly {least}" if least == most else f"{least} to {most}"
-    return f"holder {holder} has {number} of the cards {cards_of(evidence['sets'][place])}"
+    least, most, cards = int(evidence["least"][holder, place]), int(evidence["most"][holder, place]), cards_of(evidence["sets"][place])
+    if least == 0 and most >= len(cards):
+        return f"holder {holder} has what the other holders leave of the cards {cards}"
+    if least > most:
+        return f"holder {holder} has at least {least} and at most {most} of the cards {cards}"
+    return f"holder {holder} has {f'exactly {least}' if least == most else f'{least} to {most}'} of the cards {cards}"

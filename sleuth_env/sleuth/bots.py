@@ -7,8 +7,6 @@ asks a final question when every answer to it must decide.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from ..bits import advance, below, inner, kernel, lowest, mixed, popcount
@@ -22,25 +20,6 @@ from .state import MUST_ACCUSE, OFFER
 
 class BotError(ValueError):
     """There is no bot of that name; the message lists the known ones."""
-
-
-class Bot(Protocol):
-    """What plays a seat."""
-
-    name: str
-
-    def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-        """Choose an action in every game.
-
-        Args:
-            views: VIEW [B], each of the seat that has to act.
-            legal: u1 [B, A].
-            seeds: u8 [B], fresh random bits; a row's choice depends on nothing but its view, legal actions and seed.
-
-        Returns:
-            i8 [B], -1 where nothing is legal.
-        """
-        ...
 
 
 @inner
@@ -123,29 +102,47 @@ def _fall_back(rules, legal, seeds, actions):
             actions[b] = _any_legal(legal[b], mixed(seeds[b]))
 
 
-class RandomBot:
+class Bot:
+    """A player with a name who knows the rules of his game."""
+
+    name = ""
+
+    def __init__(self, options: Options) -> None:
+        self.rules = make_rules(options)
+
+    def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Choose an action in every game.
+
+        Args:
+            views: VIEW [B], each of the seat that has to act.
+            legal: u1 [B, A].
+            seeds: u8 [B], fresh random bits; a row's choice depends on nothing but its view, legal actions and seed.
+
+        Returns:
+            i8 [B]; -1 where nothing is legal.
+        """
+        raise NotImplementedError
+
+
+class RandomBot(Bot):
     """Take any legal action, all equally likely."""
 
     name = "random"
 
-    def __init__(self, options: Options) -> None:
-        self.options = options
-        self.rules = make_rules(options)
-
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-        """Choose an action in every game, see `Bot`."""
-        actions = np.empty(len(views), np.int64)
+        """Choose an action in every game, see `Bot.act`."""
+        actions = np.empty(views.size, np.int64)
         _choose_any(legal, seeds, actions)
         return actions
 
 
-class CautiousBot(RandomBot):
+class CautiousBot(Bot):
     """Ask random questions of some use, accuse when the missing gems are proved."""
 
     name = "cautious"
 
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-        """Choose an action in every game, see `Bot`."""
+        """Choose an action in every game, see `Bot.act`."""
         evidence, sheets = np.empty(views.size, EVIDENCE), np.empty(views.size, SHEET)
         actions = np.full(views.size, -1)
         clues(self.rules, views, evidence)
@@ -169,7 +166,7 @@ class SheetBot(CautiousBot):
         ask_best(self.rules, views, legal, seeds, evidence, sheets, actions)
 
 
-BOTS: dict[str, type[RandomBot]] = {bot.name: bot for bot in (RandomBot, CautiousBot, SheetBot)}
+BOTS: dict[str, type[Bot]] = {bot.name: bot for bot in (RandomBot, CautiousBot, SheetBot)}
 
 
 def make_bot(name: str, options: Options) -> Bot:
