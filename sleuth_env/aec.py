@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from .game import NO_RENDER_MODE, RENDER_MODES, Game, Records, action_number, check_choice, make_options, refusal, render_view
+from .game import NO_RENDER_MODE, RENDER_MODES, Game, Records, action_number, check_choice, make_options, opaque, refusal, render_view
 
 Observation = dict[str, NDArray[Any]]
 # Scratch arrays for the kernels, and views into the state: a copy of the environment makes its own.
 _BUFFERS = ("_rules", "_actor", "_action", "_taken", "_seat", "_seats", "_view", "_views")
 # What a snapshot holds, besides the random stream.
-_COPIED = ("_states", "_first_states", "_actions", "agents", "rewards", "_cumulative_rewards", "terminations", "truncations")
+_RECORDS = ("_states", "_first_states")
+_COPIED = ("_actions", "agents", "rewards", "_cumulative_rewards", "terminations", "truncations")
 _KEPT = ("options", "agent_selection", "_skip_agent_selection")
 
 
@@ -105,7 +106,7 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         if seed is not None or self._np_random is None:
             self._np_random, _ = seeding.np_random(None if seed is None else int(seed))
         self.game.deal(self._rules, self._states, self._np_random.integers(0, 2**64, 1, np.uint64))
-        self._first_states = self._states.copy()
+        opaque(self._first_states)[:] = opaque(self._states)
         self._actions = []
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -211,7 +212,7 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         """
         self._must_be_reset()
         state = np.empty((len(self.possible_agents), self._size), np.float32)
-        self.game.view(self._rules, np.repeat(self._states, len(state)), self._seats, self._views)
+        self.game.view(self._rules, opaque(self._states).repeat(len(state)).view(self._states.dtype), self._seats, self._views)
         self.game.write_observations(self._rules, self._views, state, self.record)
         return state.ravel()
 
@@ -251,9 +252,10 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         """Take a snapshot, of the random stream too: after `set_state` everything goes on as it did from here."""
         self._must_be_reset()
         assert self._np_random is not None
+        records = {name: opaque(getattr(self, name)).copy().view(self.game.STATE) for name in _RECORDS}
         copied = {name: getattr(self, name).copy() for name in _COPIED}
         kept = {name: getattr(self, name) for name in _KEPT}
-        return copied | kept | {"stream": self._np_random.bit_generator.state}
+        return records | copied | kept | {"stream": self._np_random.bit_generator.state}
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Go back to a snapshot that `get_state` took, here or in another environment of the same options.
@@ -266,12 +268,13 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         if self._np_random is None:
             self._np_random, _ = seeding.np_random(0)
         self._np_random.bit_generator.state = state["stream"]
+        for name in _RECORDS:
+            opaque(getattr(self, name))[:] = opaque(state[name])
         for name in _COPIED:
             setattr(self, name, state[name].copy())
         for name in _KEPT:
             setattr(self, name, state[name])
         self.infos = {agent: {} for agent in self.agents}
-        self._actor = self._states["actor"]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in _BUFFERS}

@@ -24,6 +24,14 @@ RENDER_MODES = ("human", "ansi", "rgb_array")
 NO_RENDER_MODE = f"render() draws nothing without a render_mode: make the environment with one of {', '.join(RENDER_MODES)}"
 
 
+def opaque(records: Records) -> Records:
+    """View records as plain bytes, for copying: NumPy copies structured arrays field by field, ten times slower.
+
+    ``opaque(states)[rows].view(states.dtype)`` is ``states[rows]``, and ``opaque(states)[rows] = opaque(others)`` the way back.
+    """
+    return records.view(np.dtype((np.void, records.dtype.itemsize)))
+
+
 class Bot(Protocol):
     """A player that is given views, never states, and draws no random numbers but those it is handed."""
 

@@ -1,0 +1,72 @@
+"""What the adapters ask of any game: its module, its options, an action's number, a refusal, copies of records."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sleuth_env import sleuth
+from sleuth_env.game import Game, IllegalAction, UnknownOptionError, action_number, load_game, make_options, opaque, refusal
+
+
+def test_sleuth_is_a_game_module() -> None:
+    assert load_game("sleuth_env.sleuth") is sleuth
+    assert sleuth.NAME == "sleuth"
+    assert sleuth.RECORDS[0] == "sheet"
+
+
+@pytest.mark.parametrize("name", sorted({*Game.__annotations__, *vars(Game)}))
+def test_every_name_of_the_protocol_is_explained(name: str) -> None:
+    if not name.startswith("_") and isinstance(vars(Game).get(name), types.FunctionType):
+        assert vars(Game)[name].__doc__
+
+
+def test_a_module_that_is_no_game_is_refused_with_what_it_lacks() -> None:
+    with pytest.raises(ValueError, match=r"'json' is no game module: it lacks BOTS, FINISHED, NAME, Options"):
+        load_game("json")
+    with pytest.raises(ValueError, match="there is no game module 'sleuth_env.no_such'"):
+        load_game("sleuth_env.no_such")
+
+
+def test_options_are_made_of_names_and_values() -> None:
+    assert make_options(sleuth, {"num_players": 3}, max_cycles=5) == sleuth.Options(num_players=3, max_turns=5)
+    with pytest.raises(UnknownOptionError, match="unknown option 'players'; the options of sleuth are num_players, missing, winners"):
+        make_options(sleuth, {"players": 3})
+    with pytest.raises(sleuth.OptionError, match="winners must be"):
+        make_options(sleuth, {"winners": 4})
+
+
+@pytest.mark.parametrize("action", [3, np.int8(3), np.uint64(3), np.array(3)], ids=repr)
+def test_any_whole_number_is_an_action(action: Any) -> None:
+    assert action_number(action, 4) == 3
+    assert type(action_number(action, 4)) is int
+
+
+@pytest.mark.parametrize("action", [4, -1, 3.0, True, np.True_, None, "3", [3], np.array([3]), np.array(3.0), 2**80], ids=repr)
+def test_nothing_else_is(action: Any) -> None:
+    with pytest.raises(IllegalAction, match="an action is an integer from 0 to 3, got"):
+        action_number(action, 4)
+
+
+def test_a_refusal_names_some_of_the_legal_actions_and_their_number() -> None:
+    legal = np.zeros(653, np.uint8)
+    legal[[10, 600, 652]] = 1
+    error = refusal(sleuth, sleuth.Options(), 651, legal, "player_1")
+    names = [f"{a} ({sleuth.action_name(a, 4)})" for a in (651, 10, 600, 652)]
+    assert str(error) == f"player_1 may not choose action {names[0]} now; 3 actions are legal, for instance {', '.join(names[1:])}"
+
+
+def test_opaque_records_are_copied_as_they_are() -> None:
+    options = sleuth.Options()
+    states = sleuth.new_states(5)
+    sleuth.deal(sleuth.make_rules(options), states, np.arange(5, dtype=np.uint64))
+    rows = np.array([3, 1])
+    taken = opaque(states)[rows].view(states.dtype)
+    assert taken.tobytes() == states[rows].tobytes()
+    others = sleuth.new_states(5)
+    opaque(others)[rows] = opaque(taken)
+    assert (others[rows] == states[rows]).all()
+    assert others[[0, 2, 4]].tobytes() == sleuth.new_states(3).tobytes()
