@@ -19,6 +19,7 @@ def whole(least: int, most: int) -> Callable[[str], int]:
     """Make a reader of whole numbers that says what it wants."""
 
     def read(text: str) -> int:
+        """Read one."""
         if not re.fullmatch(r"-?[0-9]{1,30}", text) or not least <= int(text) <= most:
             raise argparse.ArgumentTypeError(f"must be a whole number from {least} to {most}, got {text[:40]!r}")
         return int(text)

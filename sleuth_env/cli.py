@@ -31,6 +31,7 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, **settings)
 
     def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage."""
         raise CommandError(message)
 
 

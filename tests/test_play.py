@@ -1,0 +1,147 @@
+"""A person at the table: what he types, what he is shown, and how a game in the terminal ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from terminal import said, scripted, type_in
+
+from sleuth_env import sleuth
+from sleuth_env.cli import main
+from sleuth_env.play import COMMANDS, Session
+from sleuth_env.sleuth import Options, make_bot
+from sleuth_env.sleuth.names import action_names, gem_names
+
+VARIANTS = [
+    Options(num_players=3),
+    Options(num_players=4, missing=2, double_interrogation=True),
+    Options(num_players=5, winners=3, super_sleuth=True),
+    Options(num_players=4, winners=2, announce_result=False, offer_order="clockwise"),
+    Options(num_players=3, missing=3, accuse="own_turn", last_survivor_wins=True),
+]
+
+
+@pytest.mark.parametrize("options", VARIANTS, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_person_can_play_every_variant_to_its_end(options: Options, seed: int) -> None:
+    shown: list[str] = []
+    bots = [make_bot("cautious", options) for _ in range(options.num_players - 1)]
+    session = Session(options, bots, seed, seed, scripted(seed), shown.append)
+    session.run()
+    assert session.table.finished[0]
+    assert shown[-1] in ("You win!", "You have not won.", "You take place 2.", "You take place 3.")
+    missing = ", ".join(gem_names(session.table.states[0]["missing_gems"]))
+    assert shown[-2] == f"Missing: {missing}."
+    record = sleuth.parse_game(session.text)
+    assert record.last_state == session.table.states[0]
+
+
+@pytest.mark.parametrize("options", VARIANTS, ids=str)
+def test_a_person_is_shown_nothing_that_depends_on_what_is_hidden(options: Options) -> None:
+    """Exchange the hidden gems of the other hands by ones that answer alike so far: not a byte that was shown may change."""
+    bots = [make_bot("cautious", options) for _ in range(options.num_players - 1)]
+    shown: list[list[str]] = [[], []]
+    sessions = [Session(options, bots, 0, 3, scripted(5, accuse=0), texts.append) for texts in shown]
+    swap_missing(sessions[1].table.states)
+    for session in sessions:
+        session._show_sheet()
+        for _ in range(12):
+            if session.table.waiting[0] or session.table.finished[0]:
+                break
+            # The bots would see their other hands, so both games follow the public line: an exchange changes no knowledge.
+            session.table.step(0, sleuth.parse_action("exchange", options.num_players))
+            session._tell_last()
+        session._announce_decision()
+        session._show_sheet()
+    assert shown[0] == shown[1]
+
+
+def swap_missing(states: np.ndarray) -> None:
+    """Exchange one missing gem with one of the hand of seat 1."""
+    missing, held = int(states["missing_gems"][0]), int(states["hands"][0, 1])
+    out, back = missing & -missing, held & -held
+    states["missing_gems"][0] = missing ^ out ^ back
+    states["hands"][0, 1] = held ^ back ^ out
+
+
+def test_a_typed_game_shows_hints_lists_and_the_sheet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    saved = tmp_path / "mine.txt"
+    type_in(monkeypatch, f"help\nsheet\n7\nlegal blue\n1\nacuse blue-opal-pair\nACCUSE  Blue-Opal\nask +1\nsave\nsave {saved}\nquit\n")
+    assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
+    output, errors = said(capsys)
+    assert "Seed 5." in output
+    assert "You are player_0; to your left, in the order of play: player_1 (+1) is sheet, player_2 (+2) is sheet." in output
+    assert "ask +K QUESTION with CARD" in output
+    assert output.count("player_0's information sheet") >= 2
+    assert "Type legal first to see the numbered list." in output
+    assert "  accuse blue-opal-pair\n" in output
+    assert "'acuse blue-opal-pair' is no action; perhaps: accuse blue-opal-pair" in output
+    assert "'accuse blue-opal' is no action; perhaps: accuse blue-opal-solitaire, accuse blue-opal-pair, accuse blue-opal-cluster." in output
+    assert "save needs the name of a file" in output
+    assert f"Saved to {saved}" in output
+    assert "You have left the game." in output
+    assert errors == ""
+    assert sleuth.parse_game(saved.read_text()).options == Options(num_players=3, first_player="seat_0")
+
+
+def test_an_action_can_be_chosen_by_its_number_once_it_was_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    type_in(monkeypatch, "legal exchange\n99999\n")
+    assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
+    first = capsys.readouterr().out
+    assert "There is no number 99999 in the list." in first
+    number = next(line.split()[0] for line in first.splitlines() if line.endswith("  exchange"))
+    type_in(monkeypatch, f"legal\n{number}\n")
+    assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
+    assert "you exchanged search cards" in capsys.readouterr().out
+
+
+def test_a_question_that_one_card_alone_can_pay_needs_no_card(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    # Seed 5: seat 0 holds yellow, red-cluster, diamond-solitaire and free.
+    type_in(monkeypatch, "ask +1 yellow\nask +1 blue\n")
+    assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
+    output = capsys.readouterr().out
+    assert "'ask +1 yellow' can be paid with several cards: ask +1 yellow with yellow, ask +1 yellow with free.\n" in output
+    assert "you asked player_1 (+1) blue with free" in output
+
+
+def test_enter_alone_passes_an_offer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    type_in(monkeypatch, "\n\nexchange\n\n")
+    assert main(["play", "--seed", "5"]) == 0
+    output = capsys.readouterr().out
+    assert output.count("accuse or pass (Enter: pass)> ") >= 2
+    assert "The input has ended; the game is not over." in output
+
+
+def test_a_wrong_accusation_puts_the_person_out_and_the_others_play_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    # A gem of the person's own hand cannot be missing.
+    type_in(monkeypatch, "accuse blue-opal-solitaire\n")
+    assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
+    output = capsys.readouterr().out
+    assert "named by you: blue-opal-solitaire" in output
+    assert "You are out; the others play on." in output
+    assert "You have not won." in output
+
+
+@pytest.mark.parametrize("typed", ["", "quit\n"])
+def test_the_game_is_saved_however_it_ends(typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "game.txt"
+    type_in(monkeypatch, typed)
+    assert main(["play", "--players", "4", "--opponents", "sheet,random,cautious", "--seat", "3", "--seed", "2", "--save", str(path)]) == 0
+    assert sleuth.parse_game(path.read_text()).options.num_players == 4
+
+
+def test_completion_offers_commands_and_legal_actions_only() -> None:
+    offered: list[Sequence[str]] = []
+
+    def read(prompt: str, words: Sequence[str]) -> str:
+        offered.append(words)
+        raise EOFError
+
+    session = Session(Options(num_players=3, first_player="seat_0"), [make_bot("sheet", Options(num_players=3))] * 2, 0, 5, read, lambda text: None)
+    with pytest.raises(EOFError):
+        session.run()
+    names = action_names(3)
+    assert list(offered[0]) == [*COMMANDS, *(names[a] for a in np.flatnonzero(session.table.legal(0)[0]))]
