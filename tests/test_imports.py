@@ -26,7 +26,6 @@ FIRST_PARTY = {
     "deduction/": ("bits", "deduction"),
     "deduction/evidence": ("bits",),
     "deduction/sheet": ("bits", "deduction.evidence"),
-    "deduction/worlds": ("bits", "deduction.evidence", "deduction.sheet"),
     "sleuth/clues": ("bits", "sleuth.cards", "sleuth.view", "deduction"),
     # Texts of whole games and `reveal` are the only other places that see states.
     "sleuth/transcript": ("sleuth.cards", "sleuth.names", "sleuth.rules"),
