@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from sleuth_env import sleuth_v0
 from sleuth_env.sleuth import rules as kernels
 from sleuth_env.sleuth.cards import Options, make_rules
 from sleuth_env.sleuth.drawing import draw_ansi
@@ -18,7 +19,7 @@ from tests.substitution import History, play, what_is_seen
 
 # Beginnings with many questions, a whole game, and games full of accusations.
 WHOLE = 10_000
-GAMES = [(PATIENT, 40), (PATIENT, 150), (LIVELY, 60), (LIVELY, WHOLE), (RASH, 8), (RASH, WHOLE), (KNOWING, WHOLE)]
+GAMES = [(PATIENT, 40), (PATIENT, 100), (LIVELY, 60), (LIVELY, WHOLE), (RASH, 8), (RASH, WHOLE), (KNOWING, WHOLE)]
 
 
 def replays(options: Options, player: Player, length: int, seed: int) -> list[Replay]:
@@ -39,12 +40,33 @@ def what_is_received(history: History, viewer: int) -> list[bytes]:
     return received
 
 
+def what_the_environment_tells(history: History, viewer: int) -> list[object]:
+    """Give all that PettingZoo's environment tells a player at the end of a history that is not over."""
+    env, agent, last = sleuth_v0.raw_env(render_mode="rgb_array", viewpoint=viewer, **vars(history.options)), f"player_{viewer}", history.states[-1]
+    env.reset(seed=0)
+    env.set_state(env.get_state() | {"_states": last.copy(), "agent_selection": f"player_{last['actor'][0]}"})
+    seen = env.observe(agent)
+    arrays = [seen["observation"].tobytes(), seen["action_mask"].tobytes(), env.view(agent).tobytes()]
+    return [*arrays, env.render().tobytes(), env.agent_selection, env.infos[agent], env.rewards[agent], env.terminations[agent], env.truncations[agent]]
+
+
 @pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
 def test_no_seat_notices_a_change_of_what_it_cannot_know(options: Options) -> None:
     for seed, (player, length) in enumerate(GAMES):
         for replay in replays(options, player, length, seed):
             assert what_is_seen(replay.history, replay.viewer) == what_is_seen(replay.original, replay.viewer)
             assert what_is_received(replay.history, replay.viewer) == what_is_received(replay.original, replay.viewer)
+
+
+@pytest.mark.parametrize("options", [Options(3), Options(4, missing=2, winners=2, announce_result=False), Options(7)], ids=option_name)
+def test_the_environment_tells_no_secret(options: Options) -> None:
+    compared = 0
+    for seed in range(2):
+        for replay in replays(options, LIVELY, 20, seed):
+            if replay.original.states[-1]["phase"][0] != kernels.FINISHED:
+                assert what_the_environment_tells(replay.history, replay.viewer) == what_the_environment_tells(replay.original, replay.viewer)
+                compared += 1
+    assert compared >= options.num_players
 
 
 @pytest.fixture(scope="module")
