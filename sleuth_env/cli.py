@@ -70,6 +70,10 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--options", nargs="+", default=[], metavar="NAME=VALUE", help=f"options of the game; those that are not given are {names}")
 
 
+def _add_greedy(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--greedy", action="store_true", help="policy files take their best action instead of drawing one by its probability")
+
+
 def _add_match(commands: Any) -> None:
     more = "Every deal is played in each rotation of the seats that gives a new table, so that the luck of the deal cancels."
     examples = "match sheet random random --games 300 --seed 1\nmatch policy.safetensors sheet sheet cautious --options winners=2 super_sleuth=true"
@@ -91,6 +95,7 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--games", type=whole(1, 10**9), default=300, metavar="N", help="games (for each baseline), rounded up to whole deals")
     parser.add_argument("--seed", type=whole(0, 2**64 - 1), default=0, metavar="N", help="settles the deals and the bots' random choices")
     _add_options(parser)
+    _add_greedy(parser)
     parser.add_argument("--json", metavar="FILE", help="also write the result to this file as JSON; - for stdout, then without a table")
 
 
@@ -114,6 +119,7 @@ def _add_play(commands: Any) -> None:
     parser.add_argument("--seat", type=whole(0, 6), default=0, metavar="K", help="your seat, from 0")
     parser.add_argument("--seed", type=whole(0, 2**64 - 1), metavar="N", help="settles deal and bots; drawn and shown if left out")
     _add_options(parser)
+    _add_greedy(parser)
     parser.add_argument("--save", metavar="FILE", help="write the game text here at the end, however the game ends")
 
 
@@ -131,8 +137,8 @@ def _match(args: argparse.Namespace) -> int:
     options = named_options(args.options, num_players=len(args.seats))
     deals = -(-args.games // num_rotations(args.seats))
     with _progress(deals * num_rotations(args.seats)) as progress:
-        result = play_match(load_game("sleuth_env.sleuth"), options, args.seats, deals, args.seed, progress)
-    if _write_json(args.json, {"version": __version__, "games_asked": args.games, **result.as_dict()}):
+        result = play_match(load_game("sleuth_env.sleuth"), options, args.seats, deals, args.seed, progress, greedy=args.greedy)
+    if _write_json(args.json, {"version": __version__, "games_asked": args.games, "greedy": args.greedy, **result.as_dict()}):
         from .report import match_lines
 
         _show(match_lines(result, args.games))
@@ -149,9 +155,9 @@ def _evaluate(args: argparse.Namespace) -> int:
     rotations = options.num_players
     deals = -(-args.games // rotations)
     with _progress(deals * rotations * len(baselines)) as progress:
-        results = evaluate(load_game("sleuth_env.sleuth"), options, args.player, baselines, deals, args.seed, progress)
+        results = evaluate(load_game("sleuth_env.sleuth"), options, args.player, baselines, deals, args.seed, progress, args.greedy)
     rows = [result.as_dict() for result in results]
-    if _write_json(args.json, {"version": __version__, "player": args.player, "games_asked": args.games, "matches": rows}):
+    if _write_json(args.json, {"version": __version__, "player": args.player, "games_asked": args.games, "greedy": args.greedy, "matches": rows}):
         from .report import evaluation_lines
 
         _show(evaluation_lines(args.player, baselines, results, args.games))
@@ -284,7 +290,7 @@ def _opponents(args: argparse.Namespace, options: Any) -> list[Any]:
     names = names * (args.players - 1) if len(names) == 1 else names
     if len(names) != args.players - 1:
         raise CommandError(f"a game of {args.players} players needs {args.players - 1} opponents, or one name for all of them, got {len(names)}")
-    return make_players(load_game("sleuth_env.sleuth"), options, names)
+    return make_players(load_game("sleuth_env.sleuth"), options, names, args.greedy)
 
 
 # --- errors ---

@@ -222,13 +222,19 @@ def num_rotations(seats: Sequence[Any]) -> int:
     return next(k for k in range(1, len(seats) + 1) if seats[k:] + seats[:k] == seats)
 
 
-def make_players(game: Game, options: Any, seats: Sequence[str | Bot]) -> list[Bot]:
+def make_players(game: Game, options: Any, seats: Sequence[str | Bot], greedy: bool = False) -> list[Bot]:
     """Turn names of bots and policy files into players, every different text once; leave players as they are.
+
+    Args:
+        game: a game module.
+        options: its options.
+        seats: names, files or players.
+        greedy: whether policies of files take their best action instead of drawing one by its probability.
 
     Raises:
         ValueError: no such bot or file, or one that cannot play with these options; the message says which.
     """
-    made = {text: make_player(text, options, game) for text in dict.fromkeys(seat for seat in seats if isinstance(seat, str))}
+    made = {text: make_player(text, options, game, greedy) for text in dict.fromkeys(seat for seat in seats if isinstance(seat, str))}
     return [made[seat] if isinstance(seat, str) else seat for seat in seats]
 
 
@@ -241,6 +247,7 @@ def play_match(
     progress: Callable[[int], object] | None = None,
     batch_size: int = 512,
     names: Sequence[str] | None = None,
+    greedy: bool = False,
 ) -> MatchResult:
     """Play deals in every rotation of the seats and sum up.
 
@@ -256,13 +263,14 @@ def play_match(
         progress: is called with the number of games finished since the last call.
         batch_size: games played at once.
         names: of the seats, in the result; default: the texts, or the players' own names.
+        greedy: see `make_players`.
 
     Raises:
         MatchError: the number of seats, deals or the seed is wrong.
         ValueError: a name or file is not known.
     """
     _check_match(options, seats, num_deals, seed)
-    players = make_players(game, options, seats)
+    players = make_players(game, options, seats, greedy)
     entries = list({id(player): player for player in players}.values())
     numbers = [entries.index(player) for player in players]
     rotations = num_rotations(numbers)
@@ -293,13 +301,14 @@ def evaluate(
     num_deals: int,
     seed: int = 0,
     progress: Callable[[int], object] | None = None,
+    greedy: bool = False,
 ) -> list[MatchResult]:
     """Let a player (a bot's name, a policy file or a player) play a match against a table full of each baseline.
 
     The player is the first entry of every result; the deals are the same for all baselines. See `play_match`.
     """
     # Made apart, so that a player and a baseline of the same name are two entries.
-    mine, others = make_players(game, options, [player])[0], make_players(game, options, baselines)
+    mine, others = make_players(game, options, [player], greedy)[0], make_players(game, options, baselines, greedy)
     copies = options.num_players - 1
     seated = [([mine] + [bot] * copies, [_name(player)] + [_name(baseline)] * copies) for bot, baseline in zip(others, baselines, strict=True)]
     return [play_match(game, options, seats, num_deals, seed, progress, names=names) for seats, names in seated]

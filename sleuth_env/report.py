@@ -8,34 +8,45 @@ from dataclasses import fields
 from .rating import Entry, MatchResult
 from .sleuth.cards import Options
 
-NOTE = "Intervals: 95 %, Wilson's, clustered by deal."
+LONGEST_NAME = 32
+NOTES = (
+    "Intervals: Wilson's, clustered by deal. fair: the win share of equally good players.",
+    "reward: of a seat in a game. wrong: wrong accusations in a game, all its seats together.",
+)
 
 
 def match_lines(result: MatchResult, games_asked: int) -> list[str]:
     """Write the result of a match, one row an entry."""
-    head = ["player", "seats", "wins", "win share", "95 % interval", "fair share", "mean reward", "wrong accusations/game"]
+    head = ["player", "seats", "wins", "win share", "95 % interval", "fair", "reward", "wrong"]
     rows = [_match_row(entry) for entry in result.entries]
-    sums = (
-        f"{result.mean_turns:.1f} turns a game; nobody won {_percent(result.nobody_won)} of the games; "
-        f"{_percent(result.truncated)} were truncated; {result.wrong_accusations:.2f} wrong accusations a game."
-    )
-    return [*_heading(result, games_asked), "", *_aligned([head, *rows]), "", sums, NOTE]
+    sums = f"{result.mean_turns:.1f} turns and {result.wrong_accusations:.2f} wrong accusations a game; nobody won {_percent(result.nobody_won)} of the games"
+    return [*_heading(result, games_asked), "", *_aligned([head, *rows]), "", f"{sums}, {_percent(result.truncated)} were truncated.", *NOTES]
 
 
 def _match_row(entry: Entry) -> list[str]:
-    return [entry.name, str(entry.seats), str(entry.wins), *_shares(entry), f"{entry.mean_reward:+.3f}", f"{entry.wrong_accusations:.2f}"]
+    return [_short(entry.name), str(entry.seats), str(entry.wins), *_shares(entry), f"{entry.mean_reward:+.3f}", f"{entry.wrong_accusations:.2f}"]
 
 
 def evaluation_lines(player: str, baselines: Sequence[str], results: Sequence[MatchResult], games_asked: int) -> list[str]:
     """Write how a player did against each baseline, one row a baseline."""
-    head = ["against", "win share", "95 % interval", "fair share", "mean reward", "turns", "nobody won", "truncated", "wrong accusations/game"]
-    rows = [[baseline, *_evaluation_row(result)] for baseline, result in zip(baselines, results, strict=True)]
-    return [f"{player} in one seat against each baseline in the others", *_heading(results[0], games_asked), "", *_aligned([head, *rows]), "", NOTE]
+    head = ["against", "win share", "95 % interval", "fair", "reward", "turns", "nobody", "wrong"]
+    rows = [[_short(baseline), *_evaluation_row(result)] for baseline, result in zip(baselines, results, strict=True)]
+    cut = [f"{_percent(result.truncated)} against {baseline}" for baseline, result in zip(baselines, results, strict=True) if result.truncated]
+    truncated = [f"Games truncated: {', '.join(cut)}."] if cut else []
+    return [
+        f"{player} in one seat against each baseline in the others",
+        *_heading(results[0], games_asked),
+        "",
+        *_aligned([head, *rows]),
+        "",
+        *truncated,
+        *NOTES,
+    ]
 
 
 def _evaluation_row(result: MatchResult) -> list[str]:
     mine = result.entries[0]
-    rest = [f"{result.mean_turns:.1f}", _percent(result.nobody_won), _percent(result.truncated), f"{mine.wrong_accusations:.2f}"]
+    rest = [f"{result.mean_turns:.1f}", _percent(result.nobody_won), f"{mine.wrong_accusations:.2f}"]
     return [*_shares(mine), f"{mine.mean_reward:+.3f}", *rest]
 
 
@@ -50,6 +61,11 @@ def _heading(result: MatchResult, games_asked: int) -> list[str]:
 
 def _shares(entry: Entry) -> list[str]:
     return [_percent(entry.win_share), f"{100 * entry.win_low:.1f} to {_percent(entry.win_high)}", _percent(entry.fair_share)]
+
+
+def _short(name: str) -> str:
+    """Give a name, of a long path the end."""
+    return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
 
 
 def _percent(share: float) -> str:

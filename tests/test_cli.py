@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pexpect
 import pytest
 from terminal import played_game, said, type_in
@@ -16,6 +17,7 @@ from terminal import played_game, said, type_in
 import sleuth_env
 from sleuth_env import sleuth
 from sleuth_env.cli import main, make_parser
+from sleuth_env.policy import Policy, save_policy
 from sleuth_env.sleuth import Options
 
 COMMAND = [sys.executable, "-m", "sleuth_env.cli"]
@@ -75,6 +77,50 @@ def test_an_evaluation_as_json_has_a_match_for_each_baseline(tmp_path: Path) -> 
     assert result["player"] == "cautious"
     assert [match["seats"][1] for match in result["matches"]] == ["random", "sheet"]
     assert {match["entries"][0]["name"] for match in result["matches"]} == {"cautious"}
+
+
+# --- policy files ---
+
+
+@pytest.fixture
+def policy_file(tmp_path: Path) -> Path:
+    """A policy for three players and two places that finds all actions equally good."""
+    options = Options(num_players=3, winners=2)
+    size, actions = sleuth.observation_size(options, "raw"), sleuth.num_actions(options)
+    layer = (np.zeros((actions, size), np.float32), np.zeros(actions, np.float32))
+    path = tmp_path / "a_policy_file_with_a_rather_long_name.safetensors"
+    save_policy(Policy(sleuth, options, "raw", [layer]), path, {})
+    return path
+
+
+def test_a_policy_file_can_have_a_seat_in_a_match(policy_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", str(policy_file), "sheet", "random", "--games", "6", "--options", "winners=2"]) == 0
+    assert "\n…th_a_rather_long_name.safetensors  " in said(capsys)[0]
+
+
+def test_a_policy_file_brings_its_options_to_an_evaluation(policy_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "result.json"
+    words = ["evaluate", str(policy_file), "--games", "3", "--json", str(path), "--options", "max_turns=50"]
+    assert main(words) == 0
+    result = json.loads(path.read_text())
+    assert [match["options"] for match in result["matches"]] == [vars(Options(num_players=3, winners=2, max_turns=50))] * 3
+    assert f"{policy_file} in one seat against each baseline" in said(capsys)[0]
+    assert main([*words, "--greedy"]) == 0
+    assert json.loads(path.read_text())["greedy"] is True
+
+
+def test_a_policy_file_can_be_an_opponent(policy_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    type_in(monkeypatch, "")
+    assert main(["play", "--opponents", f"{policy_file},sheet", "--options", "winners=2"]) == 0
+    assert "player_1 (+1) is a_policy_file_with_a_rather_long_name" in said(capsys)[0]
+
+
+def test_a_policy_file_for_other_options_is_refused(policy_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", str(policy_file), "sheet", "random"]) == 2
+    output, errors = said(capsys)
+    assert output == ""
+    assert "was trained for winners=2 (this game has 1)" in errors
+    assert errors.count("\n") == 1
 
 
 # --- mistakes ---
