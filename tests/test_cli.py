@@ -95,7 +95,7 @@ def policy_file(tmp_path: Path) -> Path:
 
 def test_a_policy_file_can_have_a_seat_in_a_match(policy_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["match", str(policy_file), "sheet", "random", "--games", "6", "--options", "winners=2"]) == 0
-    assert "\n…th_a_rather_long_name.safetensors  " in said(capsys)[0]
+    assert "\n…_a_rather_long_name.safetensors  " in said(capsys)[0]
 
 
 def test_a_policy_file_brings_its_options_to_an_evaluation(policy_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
