@@ -88,15 +88,15 @@ def _add_evaluate(commands: Any) -> None:
     parser = _add_command(commands, "evaluate", _evaluate, "let a policy file play against tables of bots", more, examples)
     parser.add_argument("player", metavar="FILE", help=f"the player: {SEATS}; a file brings the options it was trained for")
     parser.add_argument("--against", default=BASELINES, metavar="NAMES", help="baselines, separated by commas")
-    _add_sizes(parser)
+    _add_sizes(parser, " for each baseline")
 
 
-def _add_sizes(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--games", type=whole(1, 10**9), default=300, metavar="N", help="games (for each baseline), rounded up to whole deals")
+def _add_sizes(parser: argparse.ArgumentParser, each: str = "") -> None:
+    parser.add_argument("--games", type=whole(1, 10**9), default=300, metavar="N", help=f"games{each}, rounded up so that every deal is played in all rotations")
     parser.add_argument("--seed", type=whole(0, 2**64 - 1), default=0, metavar="N", help="settles the deals and the bots' random choices")
     _add_options(parser)
     _add_greedy(parser)
-    parser.add_argument("--json", metavar="FILE", help="also write the result to this file as JSON; - for stdout, then without a table")
+    parser.add_argument("--json", metavar="FILE", help="also write the result to this file as JSON, replacing it; - for stdout, then without a table")
 
 
 def _add_replay(commands: Any) -> None:
@@ -120,7 +120,7 @@ def _add_play(commands: Any) -> None:
     parser.add_argument("--seed", type=whole(0, 2**64 - 1), metavar="N", help="settles deal and bots; drawn and shown if left out")
     _add_options(parser)
     _add_greedy(parser)
-    parser.add_argument("--save", metavar="FILE", help="write the game text here at the end, however the game ends")
+    parser.add_argument("--save", metavar="FILE", help="write the game text here at the end, however the game ends, replacing the file")
 
 
 # --- match and evaluate ---

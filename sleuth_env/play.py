@@ -5,6 +5,7 @@ The person is shown views only; the rest of the game stays hidden until it is ov
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
@@ -77,6 +78,14 @@ def read_plainly(prompt: str, words: Sequence[str]) -> str:
     return line
 
 
+def in_columns(entries: Sequence[str], width: int) -> str:
+    """Lay out entries in as many columns as fit, to be read downwards."""
+    size = max(map(len, entries)) + 1
+    height = -(-len(entries) // max(1, width // size))
+    rows = ("".join(entry.ljust(size) for entry in entries[row::height]) for row in range(height))
+    return "\n".join(row.rstrip() for row in rows)
+
+
 class Session:
     """One game of a person against bots.
 
@@ -128,7 +137,8 @@ class Session:
             QuitError, EOFError: the game is not over.
         """
         others = (f"{name} is {bot.name}" for name, bot in zip(self.names[1:], self.table.bots, strict=True))
-        self.write(f"You are player_{self.seat}; to your left, in the order of play: {', '.join(others)}. Type help for the commands.")
+        self.write(f"You are player_{self.seat}; to your left, in the order of play: {', '.join(others)}.")
+        self.write("Type help for the forms of actions and the commands.")
         self._show_sheet()
         while not self.table.finished[0]:
             if self.table.waiting[0]:
@@ -205,7 +215,7 @@ class Session:
 
     def _list_legal(self, words: str, legal: dict[str, int]) -> None:
         shown = [f"{number:4}  {name}" for number, name in enumerate(legal, 1) if all(word in name for word in words.split())]
-        self.write("\n".join(shown) or f"No legal action contains {words!r}.")
+        self.write(in_columns(shown, shutil.get_terminal_size().columns) if shown else f"No legal action contains {words!r}.")
         self._listed = True
 
     def _help(self) -> None:

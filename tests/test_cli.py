@@ -20,6 +20,8 @@ from sleuth_env.cli import main, make_parser
 from sleuth_env.policy import Policy, save_policy
 from sleuth_env.sleuth import Options
 
+# Seconds; a process may have to compile the kernels first.
+PATIENCE = 150
 COMMAND = [sys.executable, "-m", "sleuth_env.cli"]
 
 
@@ -235,7 +237,7 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
 def test_on_a_terminal_the_line_is_edited_and_completed() -> None:
     environment = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm"}
     words = ["-m", "sleuth_env.cli", "play", "--seed", "5", "--options", "first_player=seat_0"]
-    child = pexpect.spawn(sys.executable, words, env=environment, encoding="utf-8", timeout=30, dimensions=(40, 130))
+    child = pexpect.spawn(sys.executable, words, env=environment, encoding="utf-8", timeout=PATIENCE, dimensions=(40, 130))
     child.expect("your turn>")
     child.send("exch")
     child.expect("exchange")
@@ -253,7 +255,7 @@ def test_on_a_terminal_the_line_is_edited_and_completed() -> None:
 
 def test_ctrl_c_at_the_prompt_ends_with_one_line_and_130() -> None:
     environment = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm"}
-    child = pexpect.spawn(sys.executable, ["-m", "sleuth_env.cli", "play", "--seed", "5"], env=environment, encoding="utf-8", timeout=30)
+    child = pexpect.spawn(sys.executable, ["-m", "sleuth_env.cli", "play", "--seed", "5"], env=environment, encoding="utf-8", timeout=PATIENCE)
     child.expect("pass.>")
     child.send("\x03")
     child.expect("sleuth: interrupted")
@@ -265,7 +267,7 @@ def test_ctrl_c_at_the_prompt_ends_with_one_line_and_130() -> None:
 def test_ctrl_c_in_a_match_ends_with_one_line_and_130() -> None:
     environment = {**os.environ, "TERM": "xterm"}
     words = ["-m", "sleuth_env.cli", "match", "sheet", "sheet", "cautious", "--games", "1000000"]
-    child = pexpect.spawn(sys.executable, words, env=environment, encoding="utf-8", timeout=30)
+    child = pexpect.spawn(sys.executable, words, env=environment, encoding="utf-8", timeout=PATIENCE)
     # The progress bar of a terminal says that games are being played.
     child.expect("games")
     child.kill(signal.SIGINT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from terminal import said, scripted, type_in
 
 from sleuth_env import sleuth
 from sleuth_env.cli import main
-from sleuth_env.play import COMMANDS, Session
+from sleuth_env.play import COMMANDS, Session, in_columns
 from sleuth_env.sleuth import Options, make_bot
 from sleuth_env.sleuth.names import action_names, gem_names
 
@@ -77,7 +78,7 @@ def test_a_typed_game_shows_hints_lists_and_the_sheet(monkeypatch: pytest.Monkey
     assert "ask +K QUESTION with CARD" in output
     assert output.count("player_0's information sheet") >= 2
     assert "Type legal first to see the numbered list." in output
-    assert "  accuse blue-opal-pair\n" in output
+    assert re.search(r"\d  accuse blue-opal-pair\b", output)
     assert "'acuse blue-opal-pair' is no action; perhaps: accuse blue-opal-pair" in output
     assert "'accuse blue-opal' is no action; perhaps: accuse blue-opal-solitaire, accuse blue-opal-pair, accuse blue-opal-cluster." in output
     assert "save needs the name of a file" in output
@@ -92,7 +93,7 @@ def test_an_action_can_be_chosen_by_its_number_once_it_was_listed(monkeypatch: p
     assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
     first = capsys.readouterr().out
     assert "There is no number 99999 in the list." in first
-    number = next(line.split()[0] for line in first.splitlines() if line.endswith("  exchange"))
+    number = re.findall(r"(\d+)  exchange", first)[0]
     type_in(monkeypatch, f"legal\n{number}\n")
     assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
     assert "you exchanged search cards" in capsys.readouterr().out
@@ -145,3 +146,8 @@ def test_completion_offers_commands_and_legal_actions_only() -> None:
         session.run()
     names = action_names(3)
     assert list(offered[0]) == [*COMMANDS, *(names[a] for a in np.flatnonzero(session.table.legal(0)[0]))]
+
+
+def test_a_long_list_is_laid_out_in_columns_that_are_read_downwards() -> None:
+    assert in_columns(["1 a", "2 bb", "3 c", "4 d", "5 e"], 17) == "1 a  3 c  5 e\n2 bb 4 d"
+    assert in_columns(["1 a", "2 bb"], 3) == "1 a\n2 bb"
