@@ -1,0 +1,127 @@
+"""Print what the pencil sheet costs and how much it finds, by level of its rules, and what a bot's move costs.
+
+The positions are all decisions of games in which every seat asks like the bot `sheet` and nobody ever accuses or asks a
+final question, so that the games go on after the case is solved. Times are medians over blocks of positions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import sleuth_env.sleuth as sleuth
+from sleuth_env.deduction.evidence import EVIDENCE
+from sleuth_env.deduction.sheet import SHEET, propagate
+from sleuth_env.match import play_match
+from sleuth_env.sleuth.clues import clues
+from sleuth_env.sleuth.state import TURN
+
+# Turns after which about every second player has solved the case.
+TURNS = {3: 25, 4: 38, 5: 50, 6: 60, 7: 80}
+BLOCK = 256
+HEADER = """\
+          positions |  us an update, level | whole, one | solved %, level    | us a move
+players             |    1      2      3   | at a time  |   1      2      3  | cautious  sheet"""
+
+
+class Patient:
+    """Ask like another bot, but never accuse or ask a final question; keep what it was shown."""
+
+    name = "patient"
+
+    def __init__(self, options: sleuth.Options) -> None:
+        self.rules, self.bot = sleuth.make_rules(options)[0], sleuth.make_bot("sheet", options)
+        self.views: list[np.ndarray] = []
+        self.legal: list[np.ndarray] = []
+
+    def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Choose among what is left when accusations and final questions are struck out."""
+        quiet = legal.copy()
+        quiet[:, self.rules["final_at"] : self.rules["exchange_at"]] = 0
+        quiet[:, self.rules["accuse_at"] : self.rules["pass_at"]] = 0
+        self.views.append(views.copy())
+        self.legal.append(legal.copy())
+        return self.bot.act(views, quiet, seeds)
+
+
+def median_us(work: Callable[[slice], object], size: int, block: int = BLOCK) -> float:
+    """Time some work on blocks of positions and give the median of microseconds a position."""
+    blocks, seconds = [slice(at, at + block) for at in range(0, size - block + 1, block)], []
+    for part in blocks:
+        began = time.perf_counter()
+        work(part)
+        seconds.append((time.perf_counter() - began) / block)
+    return statistics.median(seconds) * 1e6
+
+
+def played(options: sleuth.Options, games: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Play games; give the views of all decisions (VIEW [B]) and what was legal (u1 [B, A]) in a random order."""
+    patient = Patient(options)
+    play_match(sleuth, options, [patient] * options.num_players, games, seed)
+    views, legal = np.concatenate(patient.views), np.concatenate(patient.legal)
+    order = np.random.default_rng(seed).permutation(views.size)
+    return views[order], legal[order]
+
+
+def sheet_figures(options: sleuth.Options, views: np.ndarray) -> tuple[list[float], float, list[float]]:
+    """Give microseconds an update by level, those of reading one view at a time, and the share solved by level."""
+    evidence, sheets, rules = np.zeros(views.size, EVIDENCE), np.zeros(views.size, SHEET), sleuth.make_rules(options)
+    clues(rules, views, evidence)
+
+    def read(part: slice) -> None:
+        clues(rules, views[part], evidence[part])
+        propagate(evidence[part], sheets[part])
+
+    updates, solved = [], []
+    for level in (1, 2, 3):
+        propagate(evidence, sheets, level)
+        solved.append(100 * float(np.mean(np.bitwise_count(sheets["has"][:, options.num_players - 1]) == 1)))
+        updates.append(median_us(lambda part, level=level: propagate(evidence[part], sheets[part], level), views.size))
+    return updates, median_us(read, min(views.size, 2000), 1), solved
+
+
+def move_us(options: sleuth.Options, name: str, views: np.ndarray, legal: np.ndarray) -> float:
+    """Give the microseconds that a bot takes on its own turn."""
+    bot, own = sleuth.make_bot(name, options), views["phase"] == TURN
+    views, legal, seeds = views[own], legal[own], np.arange(own.sum(), dtype=np.uint64)
+    bot.act(views[:1], legal[:1], seeds[:1])
+    return median_us(lambda part: bot.act(views[part], legal[part], seeds[part]), views.size, min(BLOCK, views.size))
+
+
+def row(players: int, games: int, seed: int) -> str:
+    """Play, measure and give one line of the table."""
+    options = sleuth.Options(players, max_turns=TURNS[players])
+    views, legal = played(options, games, seed)
+    updates, alone, solved = sheet_figures(options, views)
+    moves = [move_us(options, name, views, legal) for name in ("cautious", "sheet")]
+    return (
+        f"{players:<8}  {views.size:9,} | {updates[0]:5.2f}  {updates[1]:5.2f}  {updates[2]:5.2f}  | {alone:9.1f}  "
+        f"| {solved[0]:5.2f}  {solved[1]:5.2f}  {solved[2]:5.2f} | {moves[0]:8.1f}  {moves[1]:5.1f}"
+    )
+
+
+def main() -> None:
+    """Read the command line and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=int, default=50, help="games for each number of players (default: 50)")
+    parser.add_argument("--seed", type=int, default=1, help="settles the deals (default: 1)")
+    arguments = parser.parse_args()
+    if arguments.games < 10:
+        parser.error("--games must be at least 10")
+    print(HEADER)
+    for players in TURNS:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\rplaying with {players} players ...")
+        line = row(players, arguments.games, arguments.seed)
+        if sys.stderr.isatty():
+            sys.stderr.write("\r\033[K")
+        print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
