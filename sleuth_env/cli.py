@@ -92,7 +92,7 @@ def _add_evaluate(commands: Any) -> None:
 
 
 def _add_sizes(parser: argparse.ArgumentParser, each: str = "") -> None:
-    parser.add_argument("--games", type=whole(1, 10**9), default=300, metavar="N", help=f"games{each}, rounded up so that every deal is played in all rotations")
+    parser.add_argument("--games", type=whole(1, 10**9), default=300, metavar="N", help=f"games{each}, rounded up to whole deals in all rotations")
     parser.add_argument("--seed", type=whole(0, 2**64 - 1), default=0, metavar="N", help="settles the deals and the bots' random choices")
     _add_options(parser)
     _add_greedy(parser)
@@ -315,27 +315,36 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the words after it; default: those of the process.
 
     Returns:
-        The exit code: 0, 2 after a mistake of the user, 130 after Ctrl-C, 1 where nobody reads the output any more.
+        The exit code: 0, 2 after a mistake of the user, 130 after Ctrl-C, 1 where the output cannot be written.
     """
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a character shows another one instead of a traceback.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    _prepare_streams()
     try:
         args = make_parser().parse_args(argv)
         code: int = args.run(args)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _end("interrupted", INTERRUPTED)
-    except BrokenPipeError:
+    except OSError as error:
         # What is left in the buffer must not be written when Python closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return 1 if isinstance(error, BrokenPipeError) else _end(f"the output cannot be written: {error.strerror or error}", 1)
     except ValueError as error:
         if not isinstance(error, _mistakes()):
             raise
         return _end(str(error), 2)
     return code
+
+
+def _prepare_streams() -> None:
+    """Make the standard streams fit to use whatever the process was started with."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        # A stream that was closed is None.
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character shows another one instead of a traceback.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def _end(message: str, code: int) -> int:

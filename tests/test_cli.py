@@ -295,3 +295,15 @@ def test_a_terminal_without_unicode_is_no_error(game_file: Path) -> None:
     done = subprocess.run(words, env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b"information sheet" in done.stdout
+
+
+def test_a_full_disk_is_said_in_one_line() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*COMMAND, "match", *["random"] * 3, "--games", "1"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "sleuth: the output cannot be written: No space left on device\n")
+
+
+def test_a_closed_stdin_is_an_ended_input() -> None:
+    done = subprocess.run([*COMMAND, "play", "--seed", "1"], preexec_fn=lambda: os.close(0), capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "The input has ended" in done.stdout
