@@ -18,10 +18,15 @@ def type_in(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
 
 
+def without_notice(errors: str) -> str:
+    """Leave out the notice that kernels are being compiled, which a first run writes to stderr."""
+    return "".join(line for line in errors.splitlines(True) if not line.startswith("sleuth-env: compiling"))
+
+
 def said(capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
-    """What was written to stdout and stderr, but for the notice that kernels are being compiled."""
+    """Give what was written to stdout and, but for that notice, to stderr."""
     output, errors = capsys.readouterr()
-    return output, "".join(line for line in errors.splitlines(True) if not line.startswith("sleuth-env: compiling"))
+    return output, without_notice(errors)
 
 
 def scripted(seed: int, accuse: float = 0.02) -> Callable[[str, Sequence[str]], str]:
