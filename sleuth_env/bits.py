@@ -79,6 +79,11 @@ def mixed(generator):
     return np.uint64(z ^ (z >> S31))
 
 
+def mixed_rows(generators):
+    """Do the same as `mixed` to whole arrays (uint64 [B])."""
+    return getattr(mixed, "py_func", mixed)(generators)
+
+
 @kernel
 def below(random_bits, limit):
     """Map 64 random bits (uint64) to an integer in [0, limit), limit < 2**32."""

@@ -15,30 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .game import Bot, Game, IllegalAction, action_number, refusal
+from .bits import GAMMA, mixed_rows
+from .game import Bot, Game, IllegalAction, Records, action_number, opaque, refusal
 from .policy import make_player
 from .rating import FinishedGames, MatchResult, sum_up
 
 LEARNER = -1
 
-# SplitMix64, as in bits.py, on whole arrays.
-GAMMA = np.uint64(0x9E3779B97F4A7C15)
-MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-MIX_2 = np.uint64(0x94D049BB133111EB)
-S27, S30, S31 = np.uint64(27), np.uint64(30), np.uint64(31)
 # The bots' stream must not repeat the draws that dealt the cards: those are made from the same seed.
 BOTS_STREAM = np.uint64(0xD1B54A32D192ED03)
 
 
 class MatchError(ValueError):
     """A match cannot be played as asked."""
-
-
-def mixed_seeds(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Turn numbers into well-mixed 64 bits each (u8 [B])."""
-    numbers = (numbers ^ (numbers >> S30)) * MIX_1
-    numbers = (numbers ^ (numbers >> S27)) * MIX_2
-    return numbers ^ (numbers >> S31)
 
 
 class Table:
@@ -101,10 +90,10 @@ class Table:
         rows, seeds = np.atleast_1d(np.asarray(rows)), np.atleast_1d(np.asarray(seeds, np.uint64))
         states = self.game.new_states(len(rows))
         self.game.deal(self.rules, states, seeds)
-        self.states[rows] = states
+        self._put(rows, states)
         self.decisions[rows] = 0
         self.last_actions[rows] = -1
-        self._streams[rows] = mixed_seeds(seeds ^ BOTS_STREAM)
+        self._streams[rows] = mixed_rows(seeds ^ BOTS_STREAM)
 
     def play_on(self) -> None:
         """Play every game until it waits for a learner or is finished."""
@@ -124,7 +113,7 @@ class Table:
         # Sorted by bot, every bot's rows are one slice, and a slice of a buffer is as good as an array.
         rows = rows[np.argsort(players[rows], kind="stable")]
         players = players[rows]
-        states, seeds = self.states[rows], self.decision_seeds(rows)
+        states, seeds = self._take(rows), self.decision_seeds(rows)
         views, legal = self._look(states)
         actions = self._actions[: len(rows)]
         starts = [0, *(np.flatnonzero(np.diff(players)) + 1).tolist(), len(rows)]
@@ -135,7 +124,7 @@ class Table:
         self.game.step(self.rules, states, actions, taken)
         if not taken.all():
             raise self._illegal(rows, players, states, actions, taken)
-        self.states[rows] = states
+        self._put(rows, states)
         self.decisions[rows] += 1
         self.last_actions[rows] = actions
         return True
@@ -151,9 +140,9 @@ class Table:
             Which were legal (bool [K]); where one was not, the game has not changed.
         """
         rows, actions = np.atleast_1d(np.asarray(rows)), np.atleast_1d(np.asarray(actions, np.int64))
-        states, taken = self.states[rows], np.zeros(len(rows), np.uint8)
+        states, taken = self._take(rows), np.zeros(len(rows), np.uint8)
         self.game.step(self.rules, states, actions, taken)
-        self.states[rows] = states
+        self._put(rows, states)
         self.decisions[rows] += taken
         self.last_actions[rows] = np.where(taken, actions, self.last_actions[rows])
         return taken.astype(np.bool_)
@@ -168,14 +157,14 @@ class Table:
         rows = np.atleast_1d(np.asarray(rows))
         whose = np.maximum(self.actors[rows], 0) if seats is None else seats
         views = np.zeros(len(rows), self.game.VIEW)
-        self.game.view(self.rules, self.states[rows], np.full(len(rows), whose, np.int64), views)
+        self.game.view(self.rules, self._take(rows), np.full(len(rows), whose, np.int64), views)
         return views
 
     def legal(self, rows: ArrayLike) -> NDArray[np.uint8]:
         """Give the legal actions of whoever is to act in each of some games (u1 [K, A]); zeros where the game is finished."""
         rows = np.atleast_1d(np.asarray(rows))
         legal = np.zeros((len(rows), self._legal.shape[1]), np.uint8)
-        self.game.legal(self.rules, self.states[rows], legal)
+        self.game.legal(self.rules, self._take(rows), legal)
         return legal
 
     def outcome(self, rows: ArrayLike | None = None) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
@@ -183,13 +172,19 @@ class Table:
         rows = self._all if rows is None else np.atleast_1d(np.asarray(rows))
         rewards = np.zeros((len(rows), self.num_players))
         terminated, truncated = np.zeros(len(rows), np.uint8), np.zeros(len(rows), np.uint8)
-        self.game.outcome(self.rules, self.states[rows], rewards, terminated, truncated)
+        self.game.outcome(self.rules, self._take(rows), rewards, terminated, truncated)
         return rewards, terminated.astype(np.bool_), truncated.astype(np.bool_)
 
     def decision_seeds(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Give the random bits that belong to the next decision of some games (u8 [K])."""
         number = self.decisions[rows].astype(np.uint64) + np.uint64(1)
-        return mixed_seeds(self._streams[rows] + number * GAMMA)
+        return mixed_rows(self._streams[rows] + number * GAMMA)
+
+    def _take(self, rows: Any) -> Records:
+        return opaque(self.states)[rows].view(self.states.dtype)
+
+    def _put(self, rows: Any, states: Records) -> None:
+        opaque(self.states)[rows] = opaque(states)
 
     def _players(self) -> NDArray[np.int32]:
         """Number of the bot to act in each game (i4 [B]); meaningless where the game is finished."""
@@ -276,7 +271,7 @@ def play_match(
     rotations = num_rotations(numbers)
     tables = np.array([np.roll(numbers, r) for r in range(rotations)], np.int32)
     games = FinishedGames.blank(np.tile(tables, (num_deals, 1)))
-    seeds = mixed_seeds(mixed_seeds(np.array([seed], np.uint64)) + np.arange(num_deals, dtype=np.uint64) * GAMMA)
+    seeds = mixed_rows(mixed_rows(np.array([seed], np.uint64)) + np.arange(num_deals, dtype=np.uint64) * GAMMA)
     table = Table(game, options, min(batch_size, num_deals * rotations), entries)
     _play_all(table, np.repeat(seeds, rotations), games, progress)
     called = _entry_names(names or [_name(seat) for seat in seats], [numbers.index(number) for number in range(len(entries))])

@@ -35,7 +35,7 @@ FIRST_PARTY = {
     "sleuth/": ("bits", "deduction", "sleuth"),
     "aec": ("game",),
     "sleuth_v0": ("game", "aec"),
-    "match": ("game", "rating", "policy"),
+    "match": ("bits", "game", "rating", "policy"),
     "rating": ("game",),
     "policy": ("game", "bits"),
     "solo": ("game", "match"),
