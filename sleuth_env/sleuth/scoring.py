@@ -26,6 +26,8 @@ FREE_COST, PLAIN_FREE_COST = 0.3, 0.6
 # Asks that tell less, in bits, are not worth a turn: better to exchange.
 WORTHLESS = 0.2
 TIE_BREAK = 1e-6
+# The number is announced to everybody: this share of what it tells is lost to the opponents.
+LEAK = 0.3
 
 
 @inner
@@ -95,7 +97,7 @@ def _entropy(p):
 
 @inner
 def worth(e, sheet, chances, holder, question, shown):
-    """Estimate how much a question tells, in bits where a gem that may be missing counts for more.
+    """Estimate what a question is worth: bits told, more for a gem that may be missing, less what the others learn.
 
     Args:
         e: one EVIDENCE record.
@@ -120,10 +122,13 @@ def worth(e, sheet, chances, holder, question, shown):
         bits += cell * _entropy(p)
         variance += p * (1.0 - p)
         weight += cell
-    if shown:
-        return bits * (size - 1.0) / size if number_known and size else bits
+    if size == 0:
+        return 0.0
     # A number spreads like a normal distribution: this is exact for one even cell and close beyond.
-    return 0.5 * math.log2(1.0 + 12.0 * variance) * weight / size if size else 0.0
+    number_bits = 0.5 * math.log2(1.0 + 12.0 * variance) * weight / size
+    if not shown:
+        return number_bits * (1.0 - LEAK)
+    return bits * (size - 1.0) / size if number_known else bits - LEAK * number_bits
 
 
 @inner
