@@ -36,7 +36,11 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """Show defaults, and examples as they are written."""
+    """Show defaults that say something, and examples as they are written."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        says_nothing = action.default is None or action.default is False or action.default == []
+        return action.help if says_nothing else super()._get_help_string(action)
 
 
 # --- the command line ---
