@@ -25,7 +25,8 @@ LOW_32 = np.uint64(0xFFFFFFFF)
 # Serial and without the GIL: threads, where wanted, split the batch.
 kernel = njit(cache=True, nogil=True)
 
-# For functions that only kernels call: without an entry from Python they take half the time to compile.
+# For functions that only kernels call: without an entry from Python they take half the time to compile, and calling
+# one from Python crashes.
 inner = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 

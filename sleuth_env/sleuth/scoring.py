@@ -232,19 +232,20 @@ def ask_best(rules, views, legal, seeds, evidence, sheets, actions):
         sheets: SHEET [B] from `propagate`.
         actions: i8 [B], changed where it is -1 and there is such an ask.
     """
-    chances = np.empty((MAX_HOLDERS, NUM_GEMS), np.float64)
+    chances, r = np.empty((MAX_HOLDERS, NUM_GEMS), np.float64), rules[0]
     for b in range(views.size):
         if actions[b] >= 0:
             continue
-        estimate(evidence[b], sheets[b], chances)
-        best_value, bits, cards = -1e9, seeds[b], views[b]["search"][0]
+        e, sheet, cards = evidence[b], sheets[b], views[b]["search"][0]
+        estimate(e, sheet, chances)
+        best_value, bits, opponents = -1e9, seeds[b], int(e["num_holders"]) - 1
         while cards:
             card = lowest(cards)
             cards &= cards - 1
-            for i in range(rules[0]["num_card_pairs"][card] * (views[b]["num_players"] - 1)):
-                holder, pair = i % (views[b]["num_players"] - 1), rules[0]["card_pairs"][card, i // (views[b]["num_players"] - 1)]
-                action, question = holder * NUM_PAIRS + pair, rules[0]["pair_question"][pair]
-                told = worth(evidence[b], sheets[b], chances, holder, question, is_shown(rules[0], question)) if legal[b, action] else 0.0
+            for i in range(r["num_card_pairs"][card] * opponents):
+                holder, pair = i % opponents, r["card_pairs"][card, i // opponents]
+                action, question = holder * NUM_PAIRS + pair, r["pair_question"][pair]
+                told = worth(e, sheet, chances, holder, question, is_shown(r, question)) if legal[b, action] else 0.0
                 bits = advance(bits)
                 value = told - _price(card) + TIE_BREAK * below(mixed(bits), 1024)
                 if told > WORTHLESS and value > best_value:
