@@ -68,8 +68,8 @@ def what_is_seen(history: History, viewer: int) -> Received:
         if states["actor"][0] == viewer:
             kernels.legal(rules, states, marks)
             decisions.append(seen.tobytes() + marks.tobytes())
-        if states["phase"][0] == kernels.OFFER:
-            seen["to_act"] = 0
+            if states["phase"][0] == kernels.OFFER:
+                seen["to_act"] = 0
         if not changes or changes[-1] != seen.tobytes():
             changes.append(seen.tobytes())
     return changes, decisions

@@ -19,7 +19,7 @@ from tests.substitution import History, play, what_is_seen
 
 # Beginnings with many questions, a whole game, and games full of accusations.
 WHOLE = 10_000
-GAMES = [(PATIENT, 40), (PATIENT, 100), (LIVELY, 60), (LIVELY, WHOLE), (RASH, 8), (RASH, WHOLE), (KNOWING, WHOLE)]
+GAMES = [(PATIENT, 40), (PATIENT, 100), (LIVELY, 60), (LIVELY, WHOLE), (RASH, 8), (RASH, WHOLE), (KNOWING, 30), (KNOWING, WHOLE)]
 
 
 def replays(options: Options, player: Player, length: int, seed: int) -> list[Replay]:
