@@ -27,7 +27,8 @@ kernel = njit(cache=True, nogil=True)
 
 # For functions that only kernels call: without an entry from Python they take half the time to compile, and calling
 # one from Python crashes.
-inner = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+no_entry: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+inner = njit(**no_entry)
 
 
 def popcount(mask: int) -> int:
@@ -58,12 +59,12 @@ def _cttz(typingctx: Any, mask: Any) -> Any:
 
 @overload(popcount, strict=False)
 def _popcount(mask: Any) -> Any:
-    return lambda mask: _ctpop(types.int64(mask))
+    return lambda mask: _ctpop(types.int64(mask))  # type: ignore[call-arg]  # numba supplies the first argument
 
 
 @overload(lowest, strict=False)
 def _lowest(mask: Any) -> Any:
-    return lambda mask: _cttz(types.int64(mask))
+    return lambda mask: _cttz(types.int64(mask))  # type: ignore[call-arg]  # numba supplies the first argument
 
 
 @kernel
