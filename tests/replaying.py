@@ -125,3 +125,17 @@ class Replay:
             names.append("pile")
         offers = [[(s["turn_number"][0], s["actor"][0]) for s in history.states if s["phase"][0] == kernels.OFFER] for history in (self.original, self.history)]
         return names + (["offers"] if offers[0] != offers[1] else [])
+
+    def secrets(self) -> list[str]:
+        """Name the kinds of secrets that this game has for the viewer."""
+        last, others = self.original.states[-1][0], [seat for seat in range(self.options.num_players) if seat != self.viewer]
+        has = {
+            "hands": True,
+            "missing_gems": not last["accused"][self.viewer] and not (self.options.winners == 1 and last["num_right"]),
+            "accused": bool((last["standing"][others] == kernels.OUT).any()),
+            "standing": not self.options.announce_result and bool(last["accused"][others].any()),
+            "seen": bool(last["seen"][np.ix_(others, others)].any()),
+            "pile": True,
+            "offers": self.options.offer_order == "random" and any(s["phase"][0] == kernels.OFFER for s in self.original.states),
+        }
+        return [name for name, is_secret in has.items() if is_secret]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
 
@@ -70,23 +68,23 @@ def test_the_environment_tells_no_secret(options: Options) -> None:
 
 
 @pytest.fixture(scope="module")
-def changed() -> Counter[str]:
-    """How often each kind of secret was changed in replays of games with all kinds of secrets."""
-    total: Counter[str] = Counter()
-    for options in [Options(3), Options(4, missing=2), Options(5, winners=4, announce_result=False), Options(7)]:
-        for seed, (player, length) in enumerate(GAMES):
-            for replay in replays(options, player, length, seed):
-                total.update(replay.changed())
-                total["replays"] += 1
-    return total
+def replayed() -> list[Replay]:
+    """Replays of games with all kinds of secrets."""
+    variants = [Options(3), Options(4, missing=2), Options(5, winners=4, announce_result=False), Options(7)]
+    return [replay for options in variants for seed, (player, length) in enumerate(GAMES) for replay in replays(options, player, length, seed)]
 
 
-SHARES = {"hands": 0.9, "missing_gems": 0.3, "accused": 0.4, "seen": 0.25, "pile": 0.9, "offers": 0.7, "standing": 0.05}
+# Of the games that have such a secret, the share in which it must have been changed. Many announced numbers leave few
+# other deals; and a result may not be changed where the game would have ended otherwise.
+SHARES = {"hands": 0.9, "missing_gems": 0.5, "accused": 0.8, "seen": 0.3, "pile": 0.9, "offers": 0.8, "standing": 0.3}
 
 
 @pytest.mark.parametrize(("secret", "share"), SHARES.items())
-def test_the_replays_do_change(secret: str, share: float, changed: Counter[str]) -> None:
-    assert changed[secret] >= share * changed["replays"], dict(changed)
+def test_the_replays_do_change(secret: str, share: float, replayed: list[Replay]) -> None:
+    with_it = [replay for replay in replayed if secret in replay.secrets()]
+    changed = sum(secret in replay.changed() for replay in with_it)
+    assert len(with_it) >= 20
+    assert changed >= share * len(with_it), f"{changed} of {len(with_it)}"
 
 
 def test_a_seat_that_peeks_would_be_caught() -> None:
