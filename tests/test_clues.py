@@ -138,6 +138,52 @@ def test_the_evidence_is_what_the_view_says_and_the_true_deal_agrees_with_the_sh
             assert_spelled_out(options, views[-1], evidence[-1])
 
 
+def all_hands(unseen: int, num_holders: int) -> np.ndarray:
+    """Give every way to hand out some gems, as masks (i8 [deals, H])."""
+    gems = np.array([1 << gem for gem in range(36) if unseen >> gem & 1])
+    holders = np.indices((num_holders,) * len(gems)).reshape(len(gems), -1).T
+    return np.stack([((holders == h) * gems).sum(axis=1) for h in range(num_holders)], axis=1)
+
+
+def deals_that_fit(options: Options, v: np.void, unseen: int) -> np.ndarray:
+    """Try every deal of the gems that the viewer has not seen; give those that fit all he was told (i8 [deals, H])."""
+    n, table = options.num_players, np.array([question_gems(q) for q in range(NUM_QUESTIONS)])
+    hands = all_hands(unseen, n)
+    hands[:, : n - 1] |= v["seen"][1:n]
+    fits = (np.bitwise_count(hands) == [options.hand_size] * (n - 1) + [options.missing]).all(axis=1)
+    for holder, question in zip(*np.nonzero(v["answers"][1:n] >= 0), strict=True):
+        fits &= np.bitwise_count(hands[:, holder] & table[question]) == v["answers"][holder + 1, question]
+    return hands[fits]
+
+
+def reveal_all_but_some(v: np.void, state: np.void, n: int, number: int, chance: np.random.Generator) -> int:
+    """Let a viewer have seen all but so many gems, the missing ones among them; give those (a mask)."""
+    missing = int(state["missing_gems"])
+    others = [gem for gem in range(36) if (ALL_GEMS & ~int(v["hand"] | v["table"]) & ~missing) >> gem & 1]
+    unseen = missing | sum(1 << int(gem) for gem in chance.permutation(others)[: number - missing.bit_count()])
+    for k in range(1, n):
+        v["seen"][k] = int(state["hands"][(state["actor"] + k) % n]) & ~unseen
+    return unseen
+
+
+@pytest.mark.parametrize(
+    ("options", "number"),
+    [(Options(3), 8), (Options(3, missing=3), 8), (Options(4), 7), (Options(4, missing=2, super_sleuth=True), 7), (Options(5), 6), (Options(7), 5)],
+)
+def test_with_a_few_gems_left_the_sheet_agrees_with_the_enumeration_of_all_deals(options: Options, number: int) -> None:
+    n, games, chance, complete = options.num_players, BotGames(options, ("sheet",), 1, seed=8), np.random.default_rng(8), []
+    for decisions in games.play(limit=150):
+        views = decisions.views.copy()
+        unseen = reveal_all_but_some(views[0], decisions.states[0], n, number, chance)
+        sheet, deals = read_sheet(games.rules, views)[0], deals_that_fit(options, views[0], unseen)
+        may, must = np.bitwise_or.reduce(deals), np.bitwise_and.reduce(deals)
+        assert not (may & ~sheet["can"][:n]).any()
+        assert not (sheet["has"][:n] & ~must).any()
+        complete.append((may == sheet["can"][:n]).all() and (must == sheet["has"][:n]).all())
+    assert len(complete) > 20
+    assert np.mean(complete) > 0.9
+
+
 def test_a_view_that_no_deal_satisfies_is_refused() -> None:
     game = Situation(Options(3), ["red-opal-pair"])
     views = np.array([game.seen_by(0)])
