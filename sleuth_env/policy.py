@@ -98,6 +98,8 @@ class Policy:
         Returns:
             Actions, i8 [B]; -1 where nothing is legal.
         """
+        if not len(views):
+            return np.zeros(0, np.int64)
         observations = np.zeros((len(views), self.game.observation_size(self.options, self.record)), np.float32)
         self.game.write_observations(self._rules, views, observations, self.record)
         actions = np.zeros(len(views), np.int64)
@@ -168,7 +170,7 @@ def _applied(values: NDArray[np.float32], layer: tuple[NDArray[np.float32], NDAr
 
 
 @kernel
-def _apply_layer(inputs, weight, bias, outputs):
+def _apply_layer(inputs: Any, weight: Any, bias: Any, outputs: Any) -> None:
     """Write inputs @ weight + bias, each row alone and in a fixed order: a matrix product would round by the size of the batch."""
     for b in range(inputs.shape[0]):
         row = outputs[b]
@@ -181,7 +183,7 @@ def _apply_layer(inputs, weight, bias, outputs):
 
 
 @kernel
-def _choose(logits, legal, seeds, greedy, actions):
+def _choose(logits: Any, legal: Any, seeds: Any, greedy: Any, actions: Any) -> None:
     """Draw from the softmax over the legal actions by inverting its distribution function, or take the best one."""
     chances = np.empty(logits.shape[1])
     for b in range(logits.shape[0]):
@@ -228,7 +230,9 @@ def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str]) -
         "record": policy.record,
         "observation": json.dumps([[block.name, list(block.shape)] for block in layout]),
         "observation_hash": layout.digest,
-        "architecture": json.dumps({"kind": "mlp", "hidden": _hidden_sizes(policy.layers), "cells": _hidden_sizes(policy.cells), "activation": policy.activation}),
+        "architecture": json.dumps(
+            {"kind": "mlp", "hidden": _hidden_sizes(policy.layers), "cells": _hidden_sizes(policy.cells), "activation": policy.activation}
+        ),
         "steps": str(policy.steps),
         "versions": json.dumps(dict(versions)),
     }

@@ -102,12 +102,7 @@ class LearnerGames:
 
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Take the actions and play on to the learner's next decisions: observations, rewards, dones, infos."""
-        taken = self.table.step(self._rows, self._actions)
-        if not taken.all():
-            row = int(np.flatnonzero(~taken)[0])
-            name = self.game.action_name(int(self._actions[row]), self.options.num_players) if self._actions[row] in self.action_space else "?"  # type: ignore[attr-defined]
-            raise ValueError(f"action {self._actions[row]} ({name}) of environment {row} is illegal; choose where action_masks() is true")
-        self._lengths += 1
+        self._take()
         lost = self._lost()
         # A lost game is over for the learner; nobody needs to see it played out.
         self.table.states["actor"][lost] = -1
@@ -119,7 +114,7 @@ class LearnerGames:
             totals, _, truncated = self.table.outcome(ended)
             rewards[ended] = np.where(lost[ended], -1 / (self.options.num_players - 1), totals[np.arange(len(ended)), self._learners[ended]])
             last = self._observe(ended, masks=False)
-            for i, row in enumerate(ended):
+            for i, row in enumerate(ended.tolist()):
                 episode = {"r": float(rewards[row]), "l": int(self._lengths[row]), "t": round(time.time() - self._began, 6)}
                 infos[row] = {"episode": episode, "terminal_observation": last[i], "TimeLimit.truncated": bool(truncated[i])}
             self._deal(ended)
@@ -156,6 +151,19 @@ class LearnerGames:
     def _indices(self, indices: Any) -> list[int]:
         chosen: list[int] = np.atleast_1d(self._rows if indices is None else self._rows[indices]).tolist()
         return chosen
+
+    def _take(self) -> None:
+        """Take the learner's actions, all legal or none."""
+        actions = self._actions
+        legal = (actions >= 0) & (actions < self._masks.shape[1])
+        legal[legal] = self._masks[self._rows[legal], actions[legal]]
+        if not legal.all():
+            row = int(np.flatnonzero(~legal)[0])
+            in_range = 0 <= actions[row] < self._masks.shape[1]
+            name = self.game.action_name(int(actions[row]), self.options.num_players) if in_range else "out of range"
+            raise ValueError(f"action {actions[row]} ({name}) of environment {row} is illegal; choose where action_masks() is true")
+        self.table.step(self._rows, actions)
+        self._lengths += 1
 
     def _lost(self) -> NDArray[np.bool_]:
         if self.options.winners > 1:

@@ -31,8 +31,10 @@ def whole_number(value: Any) -> Any:
 
 def options_of(value: Any) -> Any:
     """Turn a mapping into the game's options, whose own checks are the only ones."""
-    if not isinstance(value, dict):
+    if isinstance(value, sleuth.Options):
         return value
+    if not isinstance(value, dict):
+        raise PydanticCustomError("mapping", "must be a mapping of keys to values")
     known = [field.name for field in dataclasses.fields(sleuth.Options)]
     for key in value:
         if key not in known:
@@ -127,8 +129,7 @@ class CheckpointsConfig(Section):
 class Config(Section):
     """A training run."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = Field("run", description="name of the run folder")
-    runs: str = Field("runs", min_length=1, description="the folder that holds the run folders")
+    run: str = Field("runs/run", min_length=1, description="the run folder, which must not be there yet")
     algorithm: Literal["maskable_ppo"] = Field("maskable_ppo", description="how to learn")
     seed: Seed = Field(1, description="seed of the network, of the deals and of the draws of opponents")
     threads: Annotated[int, Field(ge=1, le=256)] = Field(1, description="threads of torch")
@@ -154,11 +155,6 @@ class Config(Section):
             if verb not in verbs:
                 raise _mistake(f"network.initial_bias.{verb}", unknown_key(verb, verbs))
         return self
-
-    @property
-    def folder(self) -> Path:
-        """The run folder."""
-        return Path(self.runs) / self.name
 
 
 def verb_of(action: int, options: sleuth.Options) -> str:
@@ -191,7 +187,7 @@ def read_yaml(text: str, name: str) -> Any:
         ConfigError: the text is not YAML.
     """
     try:
-        return yaml.load(text, _Loader)  # noqa: S506 - a subclass of SafeLoader
+        return yaml.load(text, _Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -230,7 +226,8 @@ def make_config(mapping: dict[str, Any], source: str = "configuration") -> Confi
 
 
 def keys(section: type[BaseModel] = Config, prefix: str = "") -> Iterator[tuple[str, str, Any]]:
-    """List every key of the schema as (dotted path, what is legal, default)."""
+    """List every key of the schema as (dotted path, what it is and what is legal, default)."""
+    schema = section.model_json_schema()["properties"]
     for name, field in section.model_fields.items():
         default = field.get_default(call_default_factory=True)
         if isinstance(default, BaseModel):
@@ -239,7 +236,16 @@ def keys(section: type[BaseModel] = Config, prefix: str = "") -> Iterator[tuple[
             for option in dataclasses.fields(default):
                 yield f"{prefix}{name}.{option.name}", "option of the game", option.default
         else:
-            yield prefix + name, field.description or "", default
+            yield prefix + name, f"{field.description}{_legal(schema[name])}", default
+
+
+def _legal(schema: dict[str, Any]) -> str:
+    """Say in words what a JSON schema allows."""
+    schema = schema.get("anyOf", [schema])[0]
+    words = {"exclusiveMinimum": "above", "minimum": "at least", "exclusiveMaximum": "below", "maximum": "at most"}
+    limits = [f"{word} {schema[key]}" for key, word in words.items() if key in schema]
+    limits += [f"one of {', '.join(schema['enum'])}"] if "enum" in schema else []
+    return f" ({', '.join(limits)})" if limits else ""
 
 
 def unknown_key(key: str, known: list[str]) -> str:
@@ -259,5 +265,5 @@ def _explain(mistake: Any) -> str:
         for name in mistake["loc"][:-1]:
             section = section.model_fields[name].annotation  # type: ignore[assignment]
         return f"{path}: {unknown_key(str(mistake['loc'][-1]), list(section.model_fields))}"
-    text = mistake["msg"].replace("Input should", "must").replace("Value error, ", "")
-    return f"{path}: {text[:1].lower()}{text[1:]}, got {value!r}"
+    text = re.sub("dictionary( or instance of .*)?$", "mapping of keys to values", mistake["msg"].replace("Input should", "must"))
+    return f"{path.removesuffix('.[key]')}: {text[:1].lower()}{text[1:]}, got {value!r}"

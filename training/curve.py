@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 import time
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,11 @@ class CsvCurve(KVWriter):
         self.columns: list[str] = []
         self.rows: list[dict[str, Any]] = []
         if path.exists():
-            with path.open(newline="") as file:
-                reader = csv.DictReader(file)
-                # The last line may be half a line.
-                self.rows = [row for row in reader if row.get(STEPS, "").isdigit() and int(row[STEPS]) <= steps and None not in row.values()]
-                self.columns = list(reader.fieldnames or [])
+            text = path.read_text()
+            # A process that was killed may have left half a line.
+            reader = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())
+            self.rows = [row for row in reader if int(row[STEPS]) <= steps]
+            self.columns = list(reader.fieldnames or [])
             self._rewrite()
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
@@ -54,8 +55,6 @@ class CsvCurve(KVWriter):
         """Do nothing: the file is closed after every row."""
 
     def _rewrite(self) -> None:
-        from io import StringIO
-
         text = StringIO(newline="")
         writer = csv.DictWriter(text, self.columns, restval="")
         writer.writeheader()

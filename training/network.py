@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 def perceptron(sizes: list[int], activation: str, last: bool) -> nn.Sequential:
     """Make linear layers with an activation after each, or (not ``last``) after each but the last."""
     layers: list[nn.Module] = []
-    for before, after in zip(sizes[:-1], sizes[1:], strict=True):
+    for before, after in pairwise(sizes):
         layers += [nn.Linear(before, after), ACTIVATIONS[activation]()]
     return nn.Sequential(*layers if last else layers[:-1])
 

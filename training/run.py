@@ -55,11 +55,13 @@ class Run:
         folder: the run folder; made by `start` or read by `resume`.
 
     Raises:
-        ValueError: an opponent cannot be loaded.
+        ValueError: an opponent cannot be loaded, or there is no such device.
     """
 
     def __init__(self, config: Config, folder: Path) -> None:
         self.config, self.folder = config, folder
+        if config.device == "cuda" and not torch.cuda.is_available():
+            raise ConfigError("device: torch finds no GPU here, got 'cuda'; use 'cpu' or 'auto'")
         torch.set_num_threads(config.threads)
         # The checks of every distribution cost a tenth of the time and can only fail where weights are no numbers any more.
         torch.distributions.Distribution.set_default_validate_args(False)
@@ -114,7 +116,7 @@ class Run:
         """
         paths = sorted((self.folder / "checkpoints").glob("*.pt"))
         if not paths:
-            raise ConfigError(f"{self.folder} has no checkpoint to resume from; delete the folder, or train under another --name")
+            raise ConfigError(f"{self.folder} has no checkpoint to resume from; delete the folder, or train into another --run folder")
         try:
             # weights_only: a checkpoint is numbers and plain containers, nothing that unpickling could run.
             state = torch.load(paths[-1], map_location=self.model.device, weights_only=True)

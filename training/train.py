@@ -7,12 +7,13 @@ configuration or the folder is not right (one line a mistake), 130 interrupted b
 from __future__ import annotations
 
 import argparse
+import difflib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .config import Config, ConfigError, keys, make_config, read_file, read_yaml
+from .config import ConfigError, keys, make_config, read_file, read_yaml
 
 # What the network, the checkpoint's numbers and the curve mean depends on these.
 FIXED = ("algorithm", "seed", "record", "game", "network")
@@ -28,15 +29,36 @@ class Parser(argparse.ArgumentParser):
 
 def make_parser() -> Parser:
     """Make a parser with one option for each key of the schema."""
-    parser = Parser(prog="python -m training.train", description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(
+        prog="python -m training.train",
+        usage="%(prog)s [-h] (CONFIG | --resume RUN) [--KEY VALUE ...]",
+        description=__doc__,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("config", nargs="?", metavar="CONFIG", help="a YAML file, for instance configs/smoke.yaml")
     parser.add_argument("--resume", metavar="RUN", help="go on with the run in this folder, from its latest checkpoint, instead of CONFIG")
     group = parser.add_argument_group("keys of the configuration", "they win over the file; values are YAML, e.g. --network.hidden '[64, 64]'")
     for path, text, default in keys():
-        names = dict.fromkeys((f"--{path.replace('_', '-')}", f"--{path}"))
         shown = "null" if default is None else str(default).lower() if isinstance(default, bool) else default
-        group.add_argument(*names, dest=path, metavar="VALUE", default=argparse.SUPPRESS, help=f"{text} [{shown}]".replace("%", "%%"))
+        group.add_argument(f"--{path}".replace("_", "-"), dest=path, metavar="VALUE", default=argparse.SUPPRESS, help=f"{text} [{shown}]".replace("%", "%%"))
     return parser
+
+
+def parsed(arguments: Sequence[str] | None) -> dict[str, Any]:
+    """Read the command line.
+
+    Raises:
+        ConfigError: an unknown option, or one without its value.
+    """
+    parser = make_parser()
+    words = [word.split("=") for word in (sys.argv[1:] if arguments is None else arguments)]
+    # --ppo.learning_rate is --ppo.learning-rate.
+    known, unknown = parser.parse_known_args(["=".join([name.replace("_", "-") if name[:2] == "--" else name, *value]) for name, *value in words])
+    if unknown:
+        near = difflib.get_close_matches(unknown[0].split("=")[0], [name for action in parser._actions for name in action.option_strings], 1)
+        parser.error(f"{unknown[0]} is unknown" + (f", did you mean {near[0]}?" if near else ""))
+    return vars(known)
 
 
 def overridden(mapping: dict[str, Any], overrides: dict[str, str]) -> dict[str, Any]:
@@ -55,22 +77,23 @@ def overridden(mapping: dict[str, Any], overrides: dict[str, str]) -> dict[str, 
     return result
 
 
-def free_name(folder: Path) -> str:
-    """Give the next name that no run has: smoke-2, smoke-3, ..."""
+def free_folder(folder: Path) -> Path:
+    """Give the next folder that is not there: smoke-2, smoke-3, ..."""
     number = 2
     while folder.with_name(f"{folder.name}-{number}").exists():
         number += 1
-    return f"{folder.name}-{number}"
+    return folder.with_name(f"{folder.name}-{number}")
 
 
 def new_run(source: str, overrides: dict[str, str]) -> Any:
     """Start a run in a folder of its own."""
     config = make_config(overridden(read_file(source), overrides), source)
-    if config.folder.exists():
-        raise ConfigError(f"{config.folder} is there already and is never overwritten: use --name {free_name(config.folder)}, or --resume {config.folder}")
+    folder = Path(config.run)
+    if folder.exists():
+        raise ConfigError(f"run: {folder} is there already and is never overwritten; use --run {free_folder(folder)}, or --resume {folder}")
     from .run import Run
 
-    run = Run(config, config.folder)
+    run = Run(config, folder)
     run.start()
     return run
 
@@ -99,7 +122,7 @@ def resumed_run(folder: Path, overrides: dict[str, str]) -> Any:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; give its exit code."""
     try:
-        given = vars(make_parser().parse_args(arguments))
+        given = parsed(arguments)
         source, folder = given.pop("config"), given.pop("resume")
         if (source is None) == (folder is None):
             raise ConfigError("command line: give either a CONFIG file or --resume RUN; --help lists everything")

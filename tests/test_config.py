@@ -1,0 +1,140 @@
+"""The schema of a training run: what is legal, and one clear line for everything that is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sleuth_env.sleuth import Options
+from training.config import ConfigError, keys, make_config, read_file, read_yaml
+
+FILES = sorted((Path(__file__).parents[1] / "configs").glob("*.yaml"))
+
+
+def mistakes(mapping: dict[str, Any]) -> list[str]:
+    with pytest.raises(ConfigError) as error:
+        make_config(mapping, "file.yaml")
+    return str(error.value).splitlines()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_shipped_configuration_loads(path: Path):
+    assert make_config(read_file(path), str(path)).run == f"runs/{path.stem}"
+
+
+def test_there_are_the_promised_configurations():
+    assert {path.stem for path in FILES} >= {"smoke", "three_players", "four_players"}
+
+
+@pytest.mark.parametrize(
+    ("mapping", "words"),
+    [
+        ({"ppo": {"learning_rat": 1}}, ["ppo.learning_rat", "unknown key", "did you mean learning_rate"]),
+        ({"sed": 1}, ["sed", "unknown key", "did you mean seed"]),
+        ({"ppo": {"learning_rate": "fast"}}, ["ppo.learning_rate", "number", "'fast'"]),
+        ({"ppo": {"learning_rate": "3e-4"}}, ["ppo.learning_rate", "number", "'3e-4'"]),
+        ({"ppo": {"learning_rate": 0}}, ["ppo.learning_rate", "greater than 0", "got 0"]),
+        ({"ppo": {"gamma": 1.5}}, ["ppo.gamma", "less than or equal to 1", "got 1.5"]),
+        ({"ppo": {"gamma": float("nan")}}, ["ppo.gamma", "finite", "nan"]),
+        ({"ppo": 3}, ["ppo", "mapping", "got 3"]),
+        ({"threads": True}, ["threads", "integer", "got True"]),
+        ({"total_steps": 1.5}, ["total_steps", "integer", "got 1.5"]),
+        ({"seed": -1}, ["seed", "greater than or equal to 0", "got -1"]),
+        ({"device": "tpu"}, ["device", "'cpu'", "'cuda'", "'auto'", "'tpu'"]),
+        ({"record": None}, ["record", "'sheet'", "'raw'", "None"]),
+        ({"network": {"hidden": []}}, ["network.hidden", "at least 1", "[]"]),
+        ({"network": {"hidden": [64, 0]}}, ["network.hidden.1", "greater than or equal to 1", "got 0"]),
+        ({"network": {"initial_bias": {"acuse": -1}}}, ["network.initial_bias.acuse", "did you mean accuse"]),
+        ({"game": {"num_players": 9}}, ["game.num_players", "from 3 to 7", "got 9"]),
+        ({"game": {"players": 3}}, ["game.players", "unknown key", "num_players"]),
+        ({"game": [3]}, ["game", "mapping", "[3]"]),
+        ({"game": {"num_players": 5, "missing": 2}}, ["game.missing", "3 or 4 players"]),
+        ({"opponents": {"bots": {"shet": 1}}}, ["opponents.bots.shet", "random, cautious, sheet", "'shet'"]),
+        ({"opponents": {"bots": {"random": -1}}}, ["opponents.bots.random", "greater than or equal to 0", "got -1"]),
+        ({"opponents": {"bots": {}, "past_selves": 0}}, ["opponents", "above 0"]),
+        ({"evaluation": {"against": ["nobody"]}}, ["evaluation.against.0", "random, cautious, sheet", "'nobody'"]),
+        ({"num_envs": 3}, ["ppo.batch_size", "divide", "384", "1024"]),
+        ({3: 4}, ["3", "string"]),
+    ],
+)
+def test_a_mistake_is_one_line_with_the_key_the_value_and_what_is_legal(mapping: dict[str, Any], words: list[str]):
+    (line,) = mistakes(mapping)
+    assert line.startswith("file.yaml: ")
+    for word in words:
+        assert word in line
+
+
+def test_every_mistake_has_a_line():
+    lines = mistakes({"ppo": {"epochs": 0, "gamma": 2}, "sed": 1, "game": {"winners": 5}})
+    assert [line.split(":")[1].strip() for line in lines] == ["game.winners", "ppo.epochs", "ppo.gamma", "sed"]
+
+
+def test_a_configuration_never_changes():
+    config = make_config({})
+    with pytest.raises(ValueError, match="frozen"):
+        config.seed = 2  # type: ignore[misc]
+
+
+def test_the_resolved_configuration_is_the_same_configuration():
+    config = make_config({"game": {"num_players": 3, "missing": 2}, "ppo": {"final_learning_rate": 1e-5}, "network": {"cells": [8]}})
+    again = make_config(read_yaml(yaml.safe_dump(config.model_dump(mode="json")), "text"))
+    assert again == config
+    assert again.game == Options(num_players=3, missing=2)
+
+
+@pytest.mark.parametrize("text", ["3e-4", "3E-4", "3.0e-4", ".3e-3", "+3e-4", "0.0003"])
+def test_numbers_with_an_exponent_are_numbers(text: str):
+    assert make_config({"ppo": read_yaml(f"learning_rate: {text}", "text")}).ppo.learning_rate == pytest.approx(3e-4)
+
+
+def test_a_round_number_with_an_exponent_is_a_whole_number():
+    assert make_config(read_yaml("total_steps: 2e6", "text")).total_steps == 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("seed: [1\nrecord: raw", ["x.yaml, line 2", "not YAML"]),
+        ("seed: 1\nseed: 2", ["x.yaml", "'seed' is there twice"]),
+        ("seed: !!python/object/apply:os.getcwd []", ["x.yaml, line 1", "not YAML", "os.getcwd"]),
+        ("", ["x.yaml", "mapping"]),
+        ("- 1", ["x.yaml", "mapping"]),
+        ("? [a, b]\n: 1", ["x.yaml", "not YAML"]),
+        ("[" * 3000, ["x.yaml"]),
+    ],
+)
+def test_text_that_is_no_configuration_is_refused_in_one_line(tmp_path: Path, text: str, words: list[str]):
+    (tmp_path / "x.yaml").write_text(text)
+    with pytest.raises(ConfigError) as error:
+        read_file(tmp_path / "x.yaml")
+    assert len(str(error.value).splitlines()) == 1
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
+    with pytest.raises(ConfigError, match=r"nothing\.yaml: cannot be read"):
+        read_file(tmp_path / "nothing.yaml")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_file(tmp_path)
+    (tmp_path / "latin.yaml").write_bytes(b"run: \xe9")
+    with pytest.raises(ConfigError, match=r"latin\.yaml: cannot be read"):
+        read_file(tmp_path / "latin.yaml")
+
+
+def test_schedules_are_linear_in_the_progress_of_the_whole_run():
+    ppo = make_config({"ppo": {"learning_rate": 1e-3, "final_learning_rate": 1e-4}}).ppo
+    assert [ppo.at("learning_rate", progress) for progress in (0, 0.5, 1, 1.2)] == pytest.approx([1e-3, 5.5e-4, 1e-4, 1e-4])
+    assert ppo.at("clip_range", 0.7) == 0.2
+
+
+def test_the_list_of_keys_has_every_option_of_the_game_and_says_what_is_legal():
+    listed = {path: (text, default) for path, text, default in keys()}
+    assert listed["game.max_turns"][1] == 300
+    assert "above 0, at most 1" in listed["ppo.learning_rate"][0]
+    assert "above 0" in listed["ppo.target_kl"][0]
+    assert "one of cpu, cuda, auto" in listed["device"][0]
+    assert all(text for text, _ in listed.values())

@@ -1,0 +1,326 @@
+"""Policy files: the same actions as the network, and a clear refusal of everything else."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import struct
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sleuth_env import sleuth
+from sleuth_env.match import Table, play_match
+from sleuth_env.policy import Policy, PolicyError, load_policy, make_player, read_metadata, save_policy
+from sleuth_env.sleuth import Options
+
+THREE = Options(num_players=3)
+VERSIONS = {"python": "3", "numpy": "2"}
+
+
+def random_policy(options: Options = THREE, record: str = "sheet", cells: bool = True, seed: int = 0, **named: Any) -> Policy:
+    random = np.random.default_rng(seed)
+
+    def layer(inputs: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
+        return random.normal(0, 0.3, (outputs, inputs)).astype(np.float32), random.normal(0, 0.3, outputs).astype(np.float32)
+
+    size = sleuth.observation_size(options, record)
+    inputs = random.integers(size, size=(36, 5), dtype=np.int32)
+    layers = [layer(size, 32), layer(32, 16), layer(16 + 36 * cells, sleuth.num_actions(options))]
+    return Policy(sleuth, options, record, layers, cells=[layer(5, 8), layer(8, 1)] if cells else (), cell_inputs=inputs if cells else None, **named)
+
+
+def positions(options: Options, number: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """Views and legal actions of games between cautious bots."""
+    table = Table(sleuth, options, 40, [sleuth.make_bot("cautious", options)], 0)
+    table.deal(np.arange(40), np.arange(40, dtype=np.uint64))
+    views, legal = [], []
+    while sum(map(len, views)) < number:
+        rows = np.flatnonzero(~table.finished)
+        views.append(table.views(rows))
+        legal.append(table.legal(rows))
+        table.play_round()
+    return np.concatenate(views)[:number], np.concatenate(legal)[:number]
+
+
+@pytest.fixture(scope="module")
+def seen() -> tuple[np.ndarray, np.ndarray]:
+    return positions(THREE)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    save_policy(random_policy(steps=1234), tmp_path / "p.safetensors", VERSIONS)
+    return tmp_path / "p.safetensors"
+
+
+def seeds(number: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(2**64, size=number, dtype=np.uint64)
+
+
+# --- playing ---
+
+
+@pytest.mark.parametrize("cells", [True, False])
+@pytest.mark.parametrize("record", ["sheet", "raw"])
+def test_a_file_plays_as_the_policy_that_was_saved(tmp_path: Path, seen, record: str, cells: bool):
+    policy = random_policy(record=record, cells=cells)
+    save_policy(policy, tmp_path / "p.safetensors", VERSIONS)
+    views, legal = seen
+    loaded = load_policy(tmp_path / "p.safetensors")
+    assert (loaded.act(views, legal, seeds(len(views))) == policy.act(views, legal, seeds(len(views)))).all()
+    assert loaded.name == "p"
+
+
+@pytest.mark.parametrize("greedy", [True, False])
+def test_every_action_is_legal_and_settled_by_its_seed(seen, greedy: bool):
+    views, legal = seen
+    policy = random_policy(greedy=greedy)
+    actions = policy.act(views, legal, seeds(len(views)))
+    assert legal[np.arange(len(views)), actions].all()
+    assert (policy.act(views, legal, seeds(len(views))) == actions).all()
+    assert (policy.act(views, legal, seeds(len(views), 1)) == actions).all() == greedy
+
+
+def test_a_row_of_a_batch_acts_as_a_batch_of_one(seen):
+    views, legal = seen
+    policy = random_policy()
+    together = policy.act(views, legal, seeds(len(views)))
+    alone = [policy.act(views[i : i + 1], legal[i : i + 1], seeds(len(views))[i : i + 1])[0] for i in range(len(views))]
+    assert together.tolist() == alone
+    observations = np.random.default_rng(0).random((50, sleuth.observation_size(THREE, "sheet")), np.float32)
+    rows = np.concatenate([policy.logits(observations[i : i + 1]) for i in range(50)])
+    assert rows.tobytes() == policy.logits(observations).tobytes()
+
+
+def test_actions_are_drawn_by_the_softmax_over_the_legal_ones(seen):
+    views, legal = seen[0][:1], seen[1][:1]
+    policy = random_policy()
+    drawn = policy.act(np.repeat(views, 20_000), np.repeat(legal, 20_000, 0), seeds(20_000))
+    observation = np.zeros((1, sleuth.observation_size(THREE, "sheet")), np.float32)
+    sleuth.write_observations(sleuth.make_rules(THREE), views, observation, "sheet")
+    chances = np.where(legal[0], np.exp(policy.logits(observation)[0].astype(float)), 0)
+    chances /= chances.sum()
+    shares = np.bincount(drawn, minlength=len(chances)) / 20_000
+    assert (np.abs(shares - chances) <= 4.5 * np.sqrt(chances * (1 - chances) / 20_000) + 1e-9).all()
+
+
+@pytest.mark.parametrize("bits", [0, 2**64 - 1, 2**63])
+def test_extreme_seeds_and_logits_give_legal_actions(seen, bits: int):
+    views, legal = seen
+    policy = random_policy(cells=False)
+    policy._layers[-1][1][:] = np.random.default_rng(1).choice([-3e38, 0, 3e38], legal.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        actions = policy.act(views, legal, np.full(len(views), bits, np.uint64))
+    assert legal[np.arange(len(views)), actions].all()
+
+
+def test_nothing_legal_gives_no_action(seen):
+    views, legal = seen
+    assert random_policy().act(views[:2], np.zeros_like(legal[:2]), seeds(2)).tolist() == [-1, -1]
+
+
+def test_no_rows_give_no_actions(seen):
+    views, legal = seen
+    assert random_policy().act(views[:0], legal[:0], seeds(0)).shape == (0,)
+
+
+def test_a_policy_file_is_a_seat_of_a_match(file: Path):
+    result = play_match(sleuth, THREE, [str(file), "random", "random"], 10, 1)
+    assert result.games == 30
+    assert result == play_match(sleuth, THREE, [str(file), "random", "random"], 10, 1, batch_size=3)
+
+
+def test_playing_needs_no_torch(file: Path):
+    code = (
+        "import sys, sleuth_env.sleuth as s; from sleuth_env.match import play_match; "
+        f"play_match(s, s.Options(num_players=3), [{str(file)!r}, 'random', 'random'], 2); "
+        "print([m for m in ('torch', 'stable_baselines3') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+# --- what a file says, and for which games it is ---
+
+
+def test_the_metadata_says_what_the_file_is_and_nothing_of_the_machine(file: Path):
+    metadata = read_metadata(file)
+    assert metadata["game"] == "sleuth"
+    assert metadata["num_players"] == 3
+    assert metadata["steps"] == 1234
+    assert Options(**metadata["options"]) == THREE
+    assert metadata["observation"][0] == ["hand", [36]]
+    assert sum(int(np.prod(shape)) for _, shape in metadata["observation"]) == sleuth.observation_size(THREE, "sheet")
+    assert metadata["architecture"] == {"kind": "mlp", "hidden": [32, 16], "cells": [8], "activation": "relu"}
+    assert metadata["versions"] == VERSIONS
+    content = file.read_bytes()
+    assert str(file.parent).encode() not in content
+
+
+@pytest.mark.parametrize("change", [{"first_player": "seat_0"}, {"offer_order": "clockwise"}, {"max_turns": 5}])
+def test_options_that_matter_little_may_differ(file: Path, seen, change: dict[str, Any]):
+    player = make_player(str(file), Options(num_players=3, **change))
+    assert play_match(sleuth, Options(num_players=3, **change), [player, "random", "random"], 3).games == 9
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"num_players": 4},
+        {"missing": 2},
+        {"winners": 2},
+        {"double_interrogation": True},
+        {"super_sleuth": True},
+        {"accuse": "own_turn"},
+        {"last_survivor_wins": True},
+    ],
+)
+def test_other_options_are_refused_by_name(file: Path, change: dict[str, Any]):
+    ((name, value),) = change.items()
+    with pytest.raises(PolicyError, match=rf"p was trained for .*{name}=.*{value!r}"):
+        make_player(str(file), Options(**{"num_players": 3, **change}))
+
+
+def test_a_name_that_is_neither_a_bot_nor_a_file_is_refused():
+    with pytest.raises(ValueError, match="random"):
+        make_player("nobody", THREE)
+    assert make_player("random", THREE).name == "random"
+
+
+# --- damaged and foreign files ---
+
+
+def rewritten(file: Path, header: Any = None, body: bytes | None = None, **metadata: Any) -> Path:
+    """Change the header's metadata, the whole header, or the body of a file."""
+    content = file.read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    old = json.loads(content[8 : 8 + size])
+    old["__metadata__"].update(metadata)
+    for key in [key for key, value in metadata.items() if value is None]:
+        del old["__metadata__"][key]
+    text = json.dumps(old if header is None else header(old)).encode()
+    file.write_bytes(struct.pack("<Q", len(text)) + text + (content[8 + size :] if body is None else body))
+    return file
+
+
+def refused(file: Path) -> str:
+    with pytest.raises(PolicyError) as error:
+        load_policy(file)
+    assert str(file) in str(error.value)
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x01", b"hello, this is text", b"\xff" * 64, struct.pack("<Q", 2) + b"{}", struct.pack("<Q", 2**40) + b"{}", struct.pack("<Q", 4) + b"null"],
+)
+def test_what_is_no_policy_file_is_refused(tmp_path: Path, content: bytes):
+    (tmp_path / "x.safetensors").write_bytes(content)
+    assert "no policy file" in refused(tmp_path / "x.safetensors")
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path):
+    assert "No such file" in refused(tmp_path / "nothing.safetensors")
+    assert "cannot be read" in refused(tmp_path)
+
+
+def test_nothing_is_ever_unpickled(tmp_path: Path):
+    class Trap:
+        def __reduce__(self) -> Any:
+            return (Path.touch, (tmp_path / "sprung",))
+
+    (tmp_path / "x.safetensors").write_bytes(pickle.dumps(Trap()))
+    refused(tmp_path / "x.safetensors")
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_a_file_cut_short_anywhere_is_refused(file: Path):
+    content = file.read_bytes()
+    for length in [*range(0, 64, 7), *range(64, len(content), len(content) // 40), len(content) - 1]:
+        file.write_bytes(content[:length])
+        assert refused(file)
+
+
+def test_a_file_with_any_byte_of_its_header_changed_is_refused_or_harmless(file: Path):
+    content = bytearray(file.read_bytes())
+    for place in range(0, 8 + int.from_bytes(content[:8], "little"), 13):
+        changed = content.copy()
+        changed[place] ^= 0x15
+        file.write_bytes(bytes(changed))
+        with suppress(PolicyError):
+            assert load_policy(file).options
+
+
+def test_a_safetensors_file_of_something_else_is_refused(tmp_path: Path):
+    from safetensors.numpy import save_file
+
+    save_file({"weight": np.zeros(3, np.float32)}, tmp_path / "x.safetensors", {"format": "pt"})
+    assert "no policy file" in refused(tmp_path / "x.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "word"),
+    [
+        ({"format": "other"}, "'other'"),
+        ({"format_version": "2"}, "'2'"),
+        ({"game": "clue"}, "'clue'"),
+        ({"record": "psychic"}, "psychic"),
+        ({"observation_hash": "0" * 16}, "another observation"),
+        ({"options": '{"num_players": 9}'}, "from 3 to 7"),
+        ({"options": '{"num_player": 3}'}, "num_player"),
+        ({"options": "[]"}, "no policy file"),
+        ({"options": "{"}, "no policy file"),
+        ({"options": None}, "no policy file"),
+        ({"steps": "many"}, "no policy file"),
+        ({"steps": "[" * 5000}, "no policy file"),
+        ({"architecture": '{"kind": "transformer", "hidden": [], "cells": [], "activation": "relu"}'}, "transformer"),
+        ({"architecture": '{"kind": "mlp", "hidden": [1, 2, 3], "cells": [8], "activation": "relu"}'}, "lacks"),
+        ({"architecture": '{"kind": "mlp", "hidden": [32], "cells": [8], "activation": "relu"}'}, "unknown tensors"),
+        ({"architecture": '{"kind": "mlp", "hidden": 3, "cells": [8], "activation": "relu"}'}, "unknown architecture"),
+        ({"architecture": '{"kind": "mlp", "hidden": [32, 16], "cells": [8], "activation": "exec"}'}, "relu, tanh"),
+        ({"architecture": "{}"}, "lacks"),
+    ],
+)
+def test_metadata_that_does_not_fit_is_refused(file: Path, metadata: dict[str, Any], word: str):
+    assert word in refused(rewritten(file, **metadata))
+
+
+def test_a_policy_for_other_options_does_not_fit_by_its_shapes(file: Path):
+    layout = sleuth.observation_layout(Options(num_players=4), "sheet")
+    assert "layer 0 must have weights" in refused(rewritten(file, options='{"num_players": 4}', observation_hash=layout.digest))
+
+
+def test_other_types_of_numbers_are_refused(file: Path):
+    def halved(header: dict[str, Any]) -> dict[str, Any]:
+        header["layers.0.bias"]["dtype"] = "F16"
+        return header
+
+    assert "layers.0.bias" in refused(rewritten(file, halved))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, value: float):
+    policy = random_policy()
+    policy.layers[1][0][3, 3] = value
+    save_policy(policy, tmp_path / "x.safetensors", VERSIONS)
+    assert "not finite" in refused(tmp_path / "x.safetensors")
+
+
+@pytest.mark.parametrize("value", [-1, 10**6])
+def test_inputs_of_cells_outside_the_observation_are_refused(tmp_path: Path, value: int):
+    policy = random_policy()
+    policy.cell_inputs[3, 3] = value
+    save_policy(policy, tmp_path / "x.safetensors", VERSIONS)
+    assert "cells' inputs" in refused(tmp_path / "x.safetensors")
+
+
+def test_saving_replaces_a_file_in_one_step_and_leaves_nothing_else(file: Path):
+    save_policy(random_policy(steps=99), file, VERSIONS)
+    assert read_metadata(file)["steps"] == 99
+    assert [path.name for path in file.parent.iterdir()] == ["p.safetensors"]

@@ -1,0 +1,341 @@
+"""Training from the command line: end to end, resumed, interrupted, and refused."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import yaml
+
+from sleuth_env import sleuth
+from sleuth_env.match import Table
+from sleuth_env.policy import load_policy, read_metadata
+from sleuth_env.sleuth import Options
+from training.config import make_config
+from training.curve import STEPS
+from training.network import CellPolicy, numpy_policy
+from training.run import Run
+from training.train import main
+
+TINY: dict[str, Any] = {
+    "total_steps": 256,
+    "num_envs": 8,
+    "game": {"num_players": 3, "max_turns": 40},
+    "network": {"hidden": [16], "cells": [8], "initial_bias": {"accuse": -4}},
+    "ppo": {"rollout_steps": 8, "batch_size": 32, "epochs": 1, "learning_rate": 1e-3, "final_learning_rate": 0.0},
+    "opponents": {"bots": {"random": 1.0, "sheet": 0.5}, "past_selves": 1.0, "snapshot_every": 64, "pool_size": 2},
+    "evaluation": {"against": ["random"], "every": 128, "deals": 4},
+    "checkpoints": {"every": 128, "keep": 2},
+}
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.yaml"
+    path.write_text(yaml.safe_dump(TINY | {"run": str(tmp_path / "run")}))
+    return path
+
+
+def curve(folder: Path) -> list[dict[str, str]]:
+    with (folder / "progress.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def steps_of(folder: Path) -> list[int]:
+    return [int(row[STEPS]) for row in curve(folder)]
+
+
+def events(folder: Path) -> list[tuple[int, float]]:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    accumulator = EventAccumulator(str(folder / "tensorboard"))
+    accumulator.Reload()
+    return [(event.step, event.value) for event in accumulator.Scalars("train/learning_rate")]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "tiny.yaml").write_text(yaml.safe_dump(TINY | {"run": str(folder / "run")}))
+    assert main([str(folder / "tiny.yaml")]) == 0
+    return folder / "run"
+
+
+# --- a whole run ---
+
+
+def test_a_run_leaves_everything_in_its_folder(finished: Path):
+    names = {path.relative_to(finished).as_posix() for path in finished.rglob("*") if path.is_file() and "events" not in path.name}
+    checkpoints = {"checkpoints/000000000128.pt", "checkpoints/000000000256.pt"}
+    pool = {f"pool/{steps:012d}.safetensors" for steps in (0, 64, 128, 192, 256)}
+    assert names == {"config.yaml", "progress.csv", "best.safetensors", "last.safetensors", *checkpoints, *pool}
+    assert yaml.safe_load((finished / "config.yaml").read_text())["ppo"]["gamma"] == 1.0
+
+
+def test_the_curve_has_a_row_for_every_update(finished: Path):
+    rows = curve(finished)
+    assert [int(row[STEPS]) for row in rows] == [64, 128, 192, 256]
+    assert [float(row["train/learning_rate"]) for row in rows] == pytest.approx([1e-3, 7.5e-4, 5e-4, 2.5e-4])
+    assert [row["eval/random"] != "" for row in rows] == [False, True, False, True]
+    assert [step for step, _ in events(finished)] == [64, 128, 192, 256]
+
+
+def test_the_policies_play_without_the_run(finished: Path):
+    views = np.zeros(0, sleuth.VIEW)
+    for name in ("best", "last"):
+        policy = load_policy(finished / f"{name}.safetensors")
+        assert policy.options == Options(num_players=3, max_turns=40)
+        assert policy.act(views, np.zeros((0, 448), np.uint8), np.zeros(0, np.uint64)).shape == (0,)
+    assert read_metadata(finished / "last.safetensors")["steps"] == 256
+    assert "torch" in read_metadata(finished / "last.safetensors")["versions"]
+
+
+def test_the_command_line_wins_over_the_file(tiny: Path, tmp_path: Path):
+    assert main([str(tiny), "--total-steps", "64", "--ppo.learning_rate=3e-4", "--network.hidden", "[8, 8]", "--evaluation.against", "[]"]) == 0
+    config = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())
+    assert (config["total_steps"], config["ppo"]["learning_rate"], config["network"]["hidden"]) == (64, 3e-4, [8, 8])
+    assert not (tmp_path / "run" / "best.safetensors").exists()
+
+
+# --- resuming ---
+
+
+def test_a_resumed_run_continues_counters_schedule_and_curve(tiny: Path, tmp_path: Path, finished: Path, capsys: pytest.CaptureFixture[str]):
+    run = tmp_path / "run"
+    assert main([str(tiny), "--total-steps", "128"]) == 0
+    before = curve(run)
+    # As if it had been killed between two checkpoints: the curve is ahead, its last line unfinished.
+    with (run / "progress.csv").open("a") as file:
+        file.write(",".join("192" if key == STEPS else "7" for key in before[0]) + "\n,,")
+    assert main(["--resume", str(run), "--total-steps", "256"]) == 0
+    rows = curve(run)
+    assert [int(row[STEPS]) for row in rows] == [64, 128, 192, 256]
+    assert rows[:2] == before
+    assert [int(row["time/iterations"]) for row in rows] == [1, 2, 3, 4]
+    assert [int(row["train/n_updates"]) for row in rows] == [1, 2, 3, 4]
+    assert [float(row["train/learning_rate"]) for row in rows[2:]] == pytest.approx([5e-4, 2.5e-4])
+    assert [step for step, _ in events(run)] == [64, 128, 192, 256]
+    seconds = [float(row["time/seconds"]) for row in rows]
+    assert seconds == sorted(seconds)
+    assert "from step 128 to 256" in capsys.readouterr().out
+
+
+def test_a_resumed_run_has_the_same_weights_optimiser_pool_and_best_score(tiny: Path, tmp_path: Path):
+    folder = tmp_path / "run"
+    config = make_config(TINY)
+    first = Run(config, folder)
+    first.start()
+    first.train()
+    second = Run(config, folder)
+    second.resume()
+    for one, other in zip(states(first), states(second), strict=True):
+        assert torch.equal(one, other)
+    assert second.steps == first.steps == 256
+    assert second.best_score == first.best_score
+    assert list(second.pool.past_selves) == list(first.pool.past_selves) == ["000000000192", "000000000256"]
+    views, legal = opening()
+    for name, policy in first.pool.past_selves.items():
+        assert (
+            policy.act(views, legal, np.arange(40, dtype=np.uint64)) == second.pool.past_selves[name].act(views, legal, np.arange(40, dtype=np.uint64))
+        ).all()
+
+
+def states(run: Run) -> list[torch.Tensor]:
+    optimiser = run.model.policy.optimizer.state_dict()["state"]
+    assert optimiser
+    return [*run.model.policy.state_dict().values(), *(value for state in optimiser.values() for value in state.values())]
+
+
+def opening() -> tuple[np.ndarray, np.ndarray]:
+    table = Table(sleuth, Options(num_players=3), 40)
+    table.deal(np.arange(40), np.arange(40, dtype=np.uint64))
+    return table.views(np.arange(40)), table.legal(np.arange(40))
+
+
+def test_a_run_that_is_complete_or_no_run_is_not_resumed(finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["--resume", str(finished)]) == 2
+    assert "complete with 256 steps" in capsys.readouterr().err
+    assert main(["--resume", str(tmp_path)]) == 2
+    assert "no run folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("change", ["--network.hidden=[8]", "--game.missing=2", "--record=raw", "--seed=9"])
+def test_what_the_numbers_of_a_run_mean_cannot_change(finished: Path, change: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["--resume", str(finished), "--total-steps=512", change]) == 2
+    assert "cannot change when a run is resumed" in capsys.readouterr().err
+
+
+def test_a_damaged_checkpoint_is_refused_in_one_line(tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    run = Run(make_config(TINY), tmp_path / "run")
+    run.start()
+    (tmp_path / "run" / "checkpoints" / "000000000999.pt").write_bytes(b"PK\x03\x04 not really")
+    assert main(["--resume", str(tmp_path / "run")]) == 2
+    error = capsys.readouterr().err
+    assert "000000000999.pt cannot be resumed" in error
+    assert len(error.splitlines()) == 1
+
+
+# --- refusals ---
+
+
+def test_a_run_folder_is_never_overwritten(tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run-2").mkdir()
+    assert main([str(tiny)]) == 2
+    error = capsys.readouterr().err
+    assert f"--run {tmp_path / 'run-3'}" in error
+    assert f"--resume {tmp_path / 'run'}" in error
+    assert list((tmp_path / "run").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--ppo.learning-rat", "1"], ["--ppo.learning-rat", "did you mean --ppo.learning-rate"]),
+        (["--ppo.learning-rate"], ["--ppo.learning-rate", "expected one argument"]),
+        (["--ppo.learning-rate", "fast"], ["ppo.learning_rate", "number", "'fast'"]),
+        (["--network.hidden", "[1, "], ["--network.hidden", "not YAML"]),
+        (["--device", "cuda"], ["device", "'cuda'", "'cpu'"]),
+        (["--opponents.bots", "{/nowhere/x.safetensors: 1}"], ["/nowhere/x.safetensors", "No such file"]),
+        (["another.yaml"], ["another.yaml"]),
+        (["--resume", "runs/x"], ["either"]),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_and_exit_code_2(
+    tiny: Path, tmp_path: Path, arguments: list[str], words: list[str], capsys: pytest.CaptureFixture[str]
+):
+    if "cuda" in arguments and torch.cuda.is_available():
+        pytest.skip("there is a GPU here")
+    assert main([str(tiny), *arguments]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    for word in words:
+        assert word in line
+    assert not (tmp_path / "run").exists()
+
+
+def test_nothing_at_all_is_refused_and_help_lists_every_key(capsys: pytest.CaptureFixture[str]):
+    assert main([]) == 2
+    assert "CONFIG" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    for key in ("--ppo.learning-rate", "--game.num-players", "--opponents.past-selves", "--resume"):
+        assert key in text
+
+
+# --- interruption ---
+
+
+def test_ctrl_c_saves_a_checkpoint_says_so_and_the_run_goes_on_later(tiny: Path, tmp_path: Path):
+    command = [sys.executable, "-u", "-m", "training.train"]
+    process = subprocess.Popen(
+        [*command, str(tiny), "--total-steps", "1e8", "--evaluation.against", "[]", "--checkpoints.every", "1e8"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+    )
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "run" / "progress.csv").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, output
+    assert "checkpoint saved at step" in output
+    assert "Traceback" not in output
+    saved = read_metadata(tmp_path / "run" / "last.safetensors")["steps"]
+    assert saved > 0
+    assert saved % 64 == 0
+    assert steps_of(tmp_path / "run")[-1] == saved
+    assert main(["--resume", str(tmp_path / "run"), "--total-steps", str(saved + 64)]) == 0
+    assert steps_of(tmp_path / "run")[-1] == saved + 64
+
+
+def test_a_killed_run_goes_on_from_its_last_checkpoint(tiny: Path, tmp_path: Path):
+    run = tmp_path / "run"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "training.train", str(tiny), "--total-steps", "1e8", "--evaluation.against", "[]"],
+        stdout=subprocess.DEVNULL,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+    )
+    deadline = time.monotonic() + 60
+    while len(list(run.glob("checkpoints/*.pt"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    saved = max(int(path.stem) for path in run.glob("checkpoints/*.pt"))
+    assert saved > 0
+    assert main(["--resume", str(run), "--total-steps", str(saved + 64)]) == 0
+    steps = steps_of(run)
+    assert steps == list(range(64, saved + 65, 64))
+
+
+# --- the network ---
+
+
+@pytest.mark.parametrize(
+    "network", [{"hidden": [32, 16], "activation": "tanh"}, {"hidden": [32, 16], "cells": [8]}, {"hidden": [16], "cells": [], "activation": "relu"}]
+)
+def test_numpy_plays_the_same_actions_as_torch(network: dict[str, Any]):
+    config = make_config({"game": {"num_players": 3}, "network": network | {"initial_bias": {"accuse": -1.0}}})
+    size, number = sleuth.observation_size(config.game, "sheet"), sleuth.num_actions(config.game)
+    import gymnasium
+
+    torch.manual_seed(0)
+    spaces = gymnasium.spaces.Box(0, 1, (size,), np.float32), gymnasium.spaces.Discrete(number)
+    networks = CellPolicy(*spaces, lambda _: 1e-3, config=config)
+    with torch.no_grad():
+        for weights in networks.parameters():
+            weights += 0.05 * torch.randn_like(weights)
+    policy = numpy_policy(networks, config, 0)
+    observations, masks, views = played()
+    with torch.no_grad():
+        logits = networks.get_distribution(torch.as_tensor(observations)).distribution.logits.numpy()
+        best = networks.get_distribution(torch.as_tensor(observations), masks).distribution.logits.argmax(dim=1).numpy()
+    ours = policy.logits(observations)
+    # Stable-Baselines3 normalises its logits.
+    ours = ours - np.log(np.exp(ours.astype(float)).sum(axis=1, keepdims=True))
+    assert np.abs(ours - logits).max() < 1e-4
+    policy.greedy = True
+    actions = policy.act(views, masks, np.zeros(len(views), np.uint64))
+    clear = np.sort(np.where(masks, logits, -np.inf), axis=1)[:, -2:]
+    assert (actions == best)[np.diff(clear)[:, 0] > 1e-4].all()
+    assert (actions == best).mean() > 0.999
+
+
+def played() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    options = Options(num_players=3)
+    table = Table(sleuth, options, 100, [sleuth.make_bot("cautious", options)], 0)
+    table.deal(np.arange(100), np.arange(100, dtype=np.uint64))
+    views, masks = [], []
+    for _ in range(40):
+        rows = np.flatnonzero(~table.finished)
+        views.append(table.views(rows))
+        masks.append(table.legal(rows))
+        table.play_round()
+    all_views = np.concatenate(views)
+    observations = np.zeros((len(all_views), sleuth.observation_size(options, "sheet")), np.float32)
+    sleuth.write_observations(sleuth.make_rules(options), all_views, observations, "sheet")
+    assert len(observations) > 2000
+    return observations, np.concatenate(masks), all_views
+
+
+def test_at_first_every_gem_without_a_difference_has_the_same_score():
+    config = make_config({"game": {"num_players": 3}, "network": {"hidden": [8], "cells": [4], "initial_bias": {"accuse": -6.0}}})
+    policy = Run(config, Path("unused")).policy()
+    logits = policy.logits(np.zeros((1, sleuth.observation_size(config.game, "sheet")), np.float32))[0]
+    rules = sleuth.make_rules(config.game)[0]
+    accusations = logits[rules["accuse_at"] : rules["pass_at"]]
+    assert np.ptp(accusations) < 0.1
+    assert accusations.mean() < -4
