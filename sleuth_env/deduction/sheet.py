@@ -20,7 +20,7 @@ SHEET = np.dtype(
     [
         ("can", "i8", MAX_HOLDERS),  # the cards that a holder may have (mask)
         ("has", "i8", MAX_HOLDERS),  # the cards that he certainly has
-        ("broken", "i4"),  # 0, or the code of what was found contradictory, see broken_reason
+        ("broken", "i8"),  # 0, or the code of what was found contradictory, see broken_reason
     ],
     align=True,
 )

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..bits import kernel, lowest
+from ..bits import inner, kernel, lowest
 from ..deduction.sheet import SHEET
 from .cards import NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, Options
 from .clues import read_sheet
@@ -190,7 +190,7 @@ def observation_size(options: Options, record: str = "sheet") -> int:
     return observation_layout(options, record).size
 
 
-@kernel
+@inner
 def _write_bits(row, at, width, mask):
     mask &= (1 << width) - 1
     while mask != 0:
@@ -198,7 +198,7 @@ def _write_bits(row, at, width, mask):
         mask &= mask - 1
 
 
-@kernel
+@inner
 def _write_number(row, at, encoding, width, base, scale, number):
     if encoding == BITS:
         _write_bits(row, at, width, number)
@@ -215,7 +215,7 @@ def _write_number(row, at, encoding, width, base, scale, number):
         row[at] = number / scale
 
 
-@kernel
+@inner
 def _write_block(row, code, numbers):
     """Write one block from the numbers of a record, read as integers of the block's item size."""
     encoding, width, base, scale = code["encoding"], code["width"], code["base"], code["scale"]

@@ -7,7 +7,7 @@ Axis letters: ``B`` games, ``P`` = 7 seats (unused ones stay empty), ``Q`` = 43 
 
 from __future__ import annotations
 
-from ..bits import kernel, lowest, popcount, shuffle
+from ..bits import inner, kernel, lowest, popcount, shuffle
 from .cards import NUM_GEMS, NUM_PAIRS, SEARCH_HAND
 from .state import (
     ACCUSED_EVENT,
@@ -66,7 +66,7 @@ __all__ = [
 # --- what is legal (sections 3, 4, 7) ---
 
 
-@kernel
+@inner
 def _may_ask(rules, s, target, question):
     """Say whether the actor may ask so, the search card apart."""
     if s["accusing"] != 0:
@@ -76,28 +76,28 @@ def _may_ask(rules, s, target, question):
     return s["phase"] == TURN
 
 
-@kernel
+@inner
 def _may_take_turn(s):
     """Say whether the actor may exchange, or ask a final question."""
     return s["phase"] == TURN and s["accusing"] == 0
 
 
-@kernel
+@inner
 def _may_accuse(s, gem):
     return s["phase"] != FINISHED and not (s["accusing"] >> gem) & 1
 
 
-@kernel
+@inner
 def _may_pass(s):
     return (s["phase"] == OFFER or s["phase"] == SECOND) and s["accusing"] == 0
 
 
-@kernel
+@inner
 def _seat_left(rules, s, distance):
     return (int(s["actor"]) + distance) % int(rules["num_players"])
 
 
-@kernel
+@inner
 def _is_legal(rules, s, action):
     if action < 0 or action >= rules["num_actions"] or s["phase"] == FINISHED:
         return False
@@ -112,7 +112,7 @@ def _is_legal(rules, s, action):
     return _may_pass(s)
 
 
-@kernel
+@inner
 def _mark_asks(rules, s, row):
     cards = s["search"][s["actor"]]
     while cards != 0:
@@ -124,7 +124,7 @@ def _mark_asks(rules, s, row):
                 row[k * NUM_PAIRS + pair] = _may_ask(rules, s, _seat_left(rules, s, k + 1), rules["pair_question"][pair])
 
 
-@kernel
+@inner
 def _mark_legal(rules, s, row):
     row[:] = 0
     if s["phase"] == FINISHED:
@@ -154,7 +154,7 @@ def legal(rules, states, out):
 # --- what an action does ---
 
 
-@kernel
+@inner
 def _record(rules, s, kind, asker, target, question, card, count):
     events = s["events"]
     for i in range(int(rules["num_players"]) - 1, 0, -1):
@@ -168,13 +168,13 @@ def _record(rules, s, kind, asker, target, question, card, count):
     events[0, 5] = count
 
 
-@kernel
+@inner
 def _finish(s):
     s["phase"] = FINISHED
     s["actor"] = -1
 
 
-@kernel
+@inner
 def _reshuffle(s):
     cards = s["discards"]
     size = 0
@@ -187,7 +187,7 @@ def _reshuffle(s):
     shuffle(s, s["pile"], size)
 
 
-@kernel
+@inner
 def _fill_search_hand(s, seat):
     while popcount(s["search"][seat]) < SEARCH_HAND:
         if s["pile_size"] == 0:
@@ -196,7 +196,7 @@ def _fill_search_hand(s, seat):
         s["search"][seat] |= 1 << int(s["pile"][s["pile_size"]])
 
 
-@kernel
+@inner
 def _end_turn(rules, s):
     if s["standing"][s["turn"]] == IN:
         _fill_search_hand(s, s["turn"])
@@ -217,7 +217,7 @@ def _end_turn(rules, s):
     s["finalled"] = 0
 
 
-@kernel
+@inner
 def _start_offers(rules, s, start):
     """Queue the contenders clockwise from the seat `start` places to the left of whose turn it is."""
     size = 0
@@ -233,7 +233,7 @@ def _start_offers(rules, s, start):
     s["phase"] = OFFER
 
 
-@kernel
+@inner
 def _next_offer(rules, s):
     """Offer to accuse to the next in the queue; after the last one the interrupted turn goes on."""
     if s["offer_at"] < s["num_offers"]:
@@ -250,7 +250,7 @@ def _next_offer(rules, s):
         _end_turn(rules, s)
 
 
-@kernel
+@inner
 def _answer(rules, s, target, question):
     """Announce the count, let the asker see the cards of a two-element question; give the count."""
     gems = s["hands"][target] & rules["question_gems"][question]
@@ -261,7 +261,7 @@ def _answer(rules, s, target, question):
     return popcount(gems)
 
 
-@kernel
+@inner
 def _ask(rules, s, target, question, card):
     count = _answer(rules, s, target, question)
     s["search"][s["actor"]] &= ~(1 << card)
@@ -277,7 +277,7 @@ def _ask(rules, s, target, question, card):
     _next_offer(rules, s)
 
 
-@kernel
+@inner
 def _final_question(rules, s, target, question):
     count = _answer(rules, s, target, question)
     _record(rules, s, FINAL_EVENT, s["actor"], target, question, -1, count)
@@ -285,7 +285,7 @@ def _final_question(rules, s, target, question):
     s["phase"] = MUST_ACCUSE
 
 
-@kernel
+@inner
 def _exchange(rules, s):
     s["exchanges"][s["actor"]] += 1
     s["discards"] |= s["search"][s["actor"]]
@@ -294,7 +294,7 @@ def _exchange(rules, s):
     _end_turn(rules, s)
 
 
-@kernel
+@inner
 def _count_in(rules, s):
     count = 0
     for seat in range(rules["num_players"]):
@@ -302,7 +302,7 @@ def _count_in(rules, s):
     return count
 
 
-@kernel
+@inner
 def _crown_survivor(rules, s):
     for seat in range(rules["num_players"]):
         if s["standing"][seat] == IN:
@@ -310,7 +310,7 @@ def _crown_survivor(rules, s):
     _finish(s)
 
 
-@kernel
+@inner
 def _judge(rules, s):
     """Compare the actor's complete accusation with the missing gems; give whether it is right."""
     seat = s["actor"]
@@ -328,7 +328,7 @@ def _judge(rules, s):
     return right
 
 
-@kernel
+@inner
 def _go_on_after_accusation(rules, s):
     if s["phase"] == OFFER:
         s["offer_at"] += 1
@@ -340,7 +340,7 @@ def _go_on_after_accusation(rules, s):
         _end_turn(rules, s)
 
 
-@kernel
+@inner
 def _accuse(rules, s, gem):
     s["accusing"] |= 1 << gem
     if popcount(s["accusing"]) < rules["missing"]:
@@ -355,7 +355,7 @@ def _accuse(rules, s, gem):
         _go_on_after_accusation(rules, s)
 
 
-@kernel
+@inner
 def _pass(rules, s):
     if s["phase"] == OFFER:
         s["offer_at"] += 1
@@ -364,7 +364,7 @@ def _pass(rules, s):
         _end_turn(rules, s)
 
 
-@kernel
+@inner
 def _act(rules, s, action):
     if action < rules["final_at"]:
         pair = action % NUM_PAIRS
@@ -399,7 +399,7 @@ def step(rules, states, actions, taken):
 # --- results (section 5) ---
 
 
-@kernel
+@inner
 def _rewards(rules, s, row):
     num_players = int(rules["num_players"])
     paid = 0.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bits import draw, kernel, popcount, shuffle
+from ..bits import draw, inner, kernel, popcount, shuffle
 from .cards import ALL_GEMS, ALL_SEARCH_CARDS, MAX_PLAYERS, NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, SEARCH_HAND
 
 P, Q = MAX_PLAYERS, NUM_QUESTIONS
@@ -79,7 +79,7 @@ def blank(states: np.ndarray) -> None:
     states["events"][..., 0] = NO_EVENT
 
 
-@kernel
+@inner
 def _mask(cards, start, size):
     mask = 0
     for i in range(start, start + size):
@@ -87,7 +87,7 @@ def _mask(cards, start, size):
     return mask
 
 
-@kernel
+@inner
 def _deal_gems(rules, s):
     cards = np.arange(NUM_GEMS)
     shuffle(s, cards, NUM_GEMS)
@@ -100,7 +100,7 @@ def _deal_gems(rules, s):
     s["table"] = _mask(cards, at, NUM_GEMS - at)
 
 
-@kernel
+@inner
 def _deal_search_cards(rules, s):
     cards = np.arange(NUM_SEARCH_CARDS)
     shuffle(s, cards, NUM_SEARCH_CARDS)
@@ -140,7 +140,7 @@ def deal(rules: np.ndarray, states: np.ndarray, seeds: np.ndarray) -> None:
 # --- invariants ---
 
 
-@kernel
+@inner
 def _partition(masks, size, others, whole):
     """Say whether the first `size` masks and `others` together hold every bit of `whole` exactly once."""
     seen = others
@@ -151,7 +151,7 @@ def _partition(masks, size, others, whole):
     return seen == whole and total == popcount(whole)
 
 
-@kernel
+@inner
 def _gem_problems(rules, s):
     flags = 0
     if not _partition(s["hands"], rules["num_players"], s["table"] | s["missing_gems"], ALL_GEMS) or s["table"] & s["missing_gems"]:
@@ -164,7 +164,7 @@ def _gem_problems(rules, s):
     return flags
 
 
-@kernel
+@inner
 def _search_card_problems(rules, s):
     flags = 0
     off_table = s["discards"]
@@ -181,7 +181,7 @@ def _search_card_problems(rules, s):
     return flags
 
 
-@kernel
+@inner
 def _count_held(rules, s):
     total = 0
     for seat in range(rules["num_players"]):
@@ -189,7 +189,7 @@ def _count_held(rules, s):
     return total
 
 
-@kernel
+@inner
 def _actor_problems(rules, s):
     flags = 0
     if s["phase"] == FINISHED:
@@ -203,7 +203,7 @@ def _actor_problems(rules, s):
     return flags
 
 
-@kernel
+@inner
 def _knowledge_problems(rules, s):
     flags = 0
     for target in range(rules["num_players"]):
@@ -219,7 +219,7 @@ def _knowledge_problems(rules, s):
     return flags
 
 
-@kernel
+@inner
 def _standing_problems(rules, s):
     flags = 0
     right = 0

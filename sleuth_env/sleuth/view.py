@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bits import kernel
+from ..bits import inner, kernel
 from .state import ASKER, EVENT_FIELDS, FINISHED, IN, LEFT, TARGET, P, Q
 
 VIEW = np.dtype(
@@ -44,12 +44,12 @@ VIEW = np.dtype(
 )
 
 
-@kernel
+@inner
 def _relative(rules, seat, viewer):
     return (int(seat) - int(viewer)) % int(rules["num_players"])
 
 
-@kernel
+@inner
 def _turned(rules, mask, viewer):
     """Turn a mask of absolute seats into one of relative seats."""
     num_players = int(rules["num_players"])
@@ -57,7 +57,7 @@ def _turned(rules, mask, viewer):
     return (both >> int(viewer)) & ((1 << num_players) - 1)
 
 
-@kernel
+@inner
 def _copy_table(rules, s, seat, v):
     """Copy what lies open on the table."""
     v["num_players"] = rules["num_players"]
@@ -72,7 +72,7 @@ def _copy_table(rules, s, seat, v):
     v["discards"] = s["discards"]
 
 
-@kernel
+@inner
 def _copy_own(rules, s, seat, v):
     """Copy what the viewer alone knows: his hand, his accusation, and the missing gems once he has seen them."""
     v["seat"] = seat
@@ -84,7 +84,7 @@ def _copy_own(rules, s, seat, v):
     v["missing_gems"] = s["missing_gems"] if s["accused"][seat] != 0 or revealed else 0
 
 
-@kernel
+@inner
 def _copy_seats(rules, s, seat, v):
     """Copy what is known of every seat, the viewer first."""
     for k in range(rules["num_players"]):
@@ -107,7 +107,7 @@ def _copy_seats(rules, s, seat, v):
             v["askers"][k, question] = _turned(rules, s["askers"][other, question], seat)
 
 
-@kernel
+@inner
 def _copy_events(rules, s, seat, v):
     for i in range(rules["num_players"]):
         for field in range(EVENT_FIELDS):
@@ -115,7 +115,7 @@ def _copy_events(rules, s, seat, v):
             v["events"][i, field] = _relative(rules, value, seat) if field in (ASKER, TARGET) and value >= 0 else value
 
 
-@kernel
+@inner
 def _blank_view(v):
     """Unused seats and events hold the same values as before any card is dealt."""
     for k in range(P):
