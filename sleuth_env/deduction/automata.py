@@ -8,8 +8,6 @@ layers, is least: it foretells the number of joint states almost perfectly. Laye
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..bits import inner, popcount
@@ -17,17 +15,17 @@ from .evidence import MAX_CARDS, MAX_HOLDERS, MAX_SETS
 
 MAX_LAYERS = MAX_CARDS + 1
 MAX_WORDS = 6  # 48 counts of up to 63 cards, 7 bits each, in words of 63 bits
-MAX_STATES = 1 << 16  # of one holder's automaton before merging
+MAX_STATES, MAX_TOTAL = 1 << 16, 1 << 18  # of one holder's automaton before merging; of all after it
 SLOTS = 1 << 17
 WORD = 63
-# What can go wrong while a plan is made; 0 is success.
-CONTRADICTORY, INTRICATE = 1, 2
+# Why there is no plan: a holder's counts cannot all hold, or have too many states.
+NO_DEAL, INTRICATE = 2, 3
 
 PLAN = np.dtype(
     [
         ("num_holders", "i4"),
         ("size", "i4"),  # cards that are open, that is layers less one
-        ("code", "i4"),  # 0, CONTRADICTORY or INTRICATE (too many states of one holder)
+        ("code", "i4"),  # 0, NO_DEAL or INTRICATE
         ("order", "i4", MAX_CARDS),  # the open cards as they are dealt with
         ("open", "i8", MAX_HOLDERS),  # the open cards that a holder may have
         ("held", "i8", MAX_HOLDERS),  # the cards that he certainly has
@@ -35,50 +33,39 @@ PLAN = np.dtype(
         ("cells", "i8", (MAX_HOLDERS, MAX_SETS)),  # about which of his open cards,
         ("most", "i4", (MAX_HOLDERS, MAX_SETS)),  # at most how many,
         ("slack", "i4", (MAX_HOLDERS, MAX_SETS)),  # and by how many fewer at least
-        ("side", "i4"),  # which side of `Automata` holds the automata
+        ("missing", "i4"),  # how many cards the last holder still gets, -1 where the evidence does not fix it
+        ("side", "i4"),  # which side of AUTOMATA holds the automata
     ],
     align=True,
 )
 
 
-class Automata(NamedTuple):
-    """Room for the automata of all holders, for the best order so far and for the one on trial."""
-
-    without: np.ndarray  # i8 [2, N] next state when the card goes to somebody else, -1 none
-    having: np.ndarray  # i8 [2, N] next state when he has it, -1 none
-    ways: np.ndarray  # f8 [2, N] completions of the holder alone
-    start: np.ndarray  # i8 [2, MAX_LAYERS, MAX_HOLDERS] first state of a layer
-    width: np.ndarray  # i8 [2, MAX_LAYERS, MAX_HOLDERS] number of its states
-    breadth: np.ndarray  # f8 [MAX_LAYERS] product of the widths
-    words: np.ndarray  # i8 [MAX_STATES, MAX_WORDS] the states before merging,
-    after: np.ndarray  # i8 [MAX_STATES, 2] their successors without and with the card,
-    merged: np.ndarray  # i8 [MAX_STATES] and what they are merged into, -1 dead
-    begin: np.ndarray  # i8 [MAX_LAYERS + 1] first state of each layer before merging
-    packed: np.ndarray  # i8 [3, MAX_LAYERS, MAX_WORDS] per card: what having it takes, upper limits, the counts that go on
-    ends: np.ndarray  # i8 [2, MAX_WORDS] the first state; the guard bits
-    slots: np.ndarray  # i8 [SLOTS] a hash table that is never cleared: older numbers than `clock` are vacant
-    clock: np.ndarray  # i8 [1]
-
-
-def new_automata() -> Automata:
-    """Make room for automata; pages that are not used cost no memory."""
-    states = MAX_HOLDERS * MAX_STATES
-    return Automata(
-        without=np.empty((2, states), np.int64),
-        having=np.empty((2, states), np.int64),
-        ways=np.empty((2, states)),
-        start=np.empty((2, MAX_LAYERS, MAX_HOLDERS), np.int64),
-        width=np.empty((2, MAX_LAYERS, MAX_HOLDERS), np.int64),
-        breadth=np.empty(MAX_LAYERS),
-        words=np.empty((MAX_STATES, MAX_WORDS), np.int64),
-        after=np.empty((MAX_STATES, 2), np.int64),
-        merged=np.empty(MAX_STATES, np.int64),
-        begin=np.empty(MAX_LAYERS + 1, np.int64),
-        packed=np.empty((3, MAX_LAYERS, MAX_WORDS), np.int64),
-        ends=np.empty((2, MAX_WORDS), np.int64),
-        slots=np.zeros(SLOTS, np.int64),
-        clock=np.ones(1, np.int64),
-    )
+# Room for the automata of all holders, for the best order so far and for the one on trial ("sides").
+AUTOMATA = np.dtype(
+    [
+        ("without", "i8", (2, MAX_TOTAL)),  # next state when the card goes to somebody else, -1 none
+        ("having", "i8", (2, MAX_TOTAL)),  # next state when he has it, -1 none
+        ("ways", "f8", (2, MAX_TOTAL)),  # completions of the holder alone
+        ("start", "i8", (2, MAX_LAYERS, MAX_HOLDERS)),  # first state of a layer
+        ("width", "i8", (2, MAX_LAYERS, MAX_HOLDERS)),  # number of its states
+        ("breadth", "f8", MAX_LAYERS),  # product of the widths
+        ("shift", "i8", (MAX_LAYERS, MAX_HOLDERS)),  # where a holder's state lies in the key of a joint state
+        ("words", "i8", (MAX_STATES, MAX_WORDS)),  # one holder's states before merging,
+        ("after", "i8", (MAX_STATES, 2)),  # their successors without and with the card,
+        ("merged", "i8", MAX_STATES),  # and what they are merged into, -1 dead
+        ("begin", "i8", MAX_LAYERS + 1),  # first state of each layer before merging
+        ("takes", "i8", (MAX_LAYERS, MAX_WORDS)),  # per card: what having it takes,
+        ("limit", "i8", (MAX_LAYERS, MAX_WORDS)),  # what may be left after it,
+        ("goes_on", "i8", (MAX_LAYERS, MAX_WORDS)),  # and which counts go on
+        ("first", "i8", MAX_WORDS),  # the first state
+        ("guards", "i8", MAX_WORDS),
+        ("slots", "i8", SLOTS),  # a hash table that is never cleared: older numbers than the clock are vacant
+        ("clock", "i8"),
+        ("tick", "i8"),  # the clock of the hash table of joint states
+        ("step", "i8", (2, MAX_HOLDERS)),  # of the joint state at hand: each holder's part of the next key without and with the card
+    ],
+    align=True,
+)
 
 
 @inner
@@ -139,24 +126,26 @@ def _pack_counts(plan, h, a):
     limit + G - S keeps them while every count can still reach its least. Gives the number of words.
     """
     size, word, at = plan["size"], 0, 0
-    a.ends[:] = 0
-    a.packed[:, :size] = 0
+    for w in range(MAX_WORDS):
+        a["first"][w], a["guards"][w] = 0, 0
+        for i in range(size):
+            a["takes"][i, w], a["limit"][i, w], a["goes_on"][i, w] = 0, 0, 0
     for j in range(plan["num_counts"][h]):
         cells, most, slack = plan["cells"][h, j], np.int64(plan["most"][h, j]), plan["slack"][h, j]
         bits = bit_length(most)
         if at + bits + 1 > WORD:
             word, at = word + 1, 0
         one, guard = np.int64(1) << at, np.int64(1) << (at + bits)
-        a.ends[0, word] |= most << at
-        a.ends[1, word] |= guard
+        a["first"][word] |= most << at
+        a["guards"][word] |= guard
         left = popcount(cells)
         for i in range(size):
             if cells >> plan["order"][i] & 1:
-                a.packed[0, i, word] |= one
+                a["takes"][i, word] |= one
                 left -= 1
-            a.packed[1, i, word] |= min(slack + left, most) << at
+            a["limit"][i, word] |= min(slack + left, most) << at
             if left:
-                a.packed[2, i, word] |= guard - one
+                a["goes_on"][i, word] |= guard - one
         at += bits + 1
     return word + 1
 
@@ -165,34 +154,34 @@ def _pack_counts(plan, h, a):
 def _successor(a, words, state, i, having, end):
     """Write the state after card ``i`` to place ``end``; false where a count would be exceeded or missed."""
     for w in range(words):
-        guard = a.ends[1, w]
-        left = a.words[state, w] + guard
+        guard = a["guards"][w]
+        left = a["words"][state, w] + guard
         if having:
-            left -= a.packed[0, i, w]
+            left -= a["takes"][i, w]
         if left & guard != guard:
             return False
         left -= guard
-        if (a.packed[1, i, w] + guard - left) & guard != guard:
+        if (a["limit"][i, w] + guard - left) & guard != guard:
             return False
-        a.words[end, w] = left & a.packed[2, i, w]
+        a["words"][end, w] = left & a["goes_on"][i, w]
     return True
 
 
 @inner
 def _place(a, words, begin, end, mask):
     """Find the state written at ``end`` among those of its layer, from ``begin`` on; gives ``end`` where it is new."""
-    key = a.words[end, 0]
+    key = a["words"][end, 0]
     for w in range(1, words):
-        key = key * 31 + a.words[end, w]
+        key = key * 31 + a["words"][end, w]
     at = scatter(key, mask)
     while True:
-        known = a.slots[at] - a.clock[0]
+        known = a["slots"][at] - a["clock"]
         if known < begin:
-            a.slots[at] = a.clock[0] + end
+            a["slots"][at] = a["clock"] + end
             return end
         same = True
         for w in range(words):
-            same = same and a.words[known, w] == a.words[end, w]
+            same = same and a["words"][known, w] == a["words"][end, w]
         if same:
             return known
         at = at + 1 & mask
@@ -202,38 +191,38 @@ def _place(a, words, begin, end, mask):
 def _grow(plan, h, a):
     """Build a holder's states layer by layer, forwards; false where there are too many."""
     words = _pack_counts(plan, h, a)
-    a.clock[0] += MAX_STATES
+    a["clock"] += MAX_STATES
     for w in range(words):
-        a.words[0, w] = a.ends[0, w]
-    a.begin[0], a.begin[1] = 0, 1
+        a["words"][0, w] = a["first"][w]
+    a["begin"][0], a["begin"][1] = 0, 1
     for i in range(plan["size"]):
-        begin = a.begin[i + 1]
-        end, width = begin, begin - a.begin[i]
+        begin = a["begin"][i + 1]
+        end, width = begin, begin - a["begin"][i]
         mask = (np.int64(4) << bit_length(width)) - 1
         if begin + 2 * width >= MAX_STATES:
             return False
         may = plan["open"][h] >> plan["order"][i] & 1
-        for state in range(a.begin[i], begin):
+        for state in range(a["begin"][i], begin):
             for having in range(2):
                 place = np.int64(-1)
                 if having <= may and _successor(a, words, state, i, having, end):
                     place = _place(a, words, begin, end, mask)
                     end = max(end, place + 1)
-                a.after[state, having] = place
-        a.begin[i + 2] = end
+                a["after"][state, having] = place
+        a["begin"][i + 2] = end
     return True
 
 
 @inner
 def _pair_place(a, side, begin, end, mask):
     """As `_place`, for the merged state with the successors written at ``end``."""
-    at = scatter(a.without[side, end] << 32 ^ a.having[side, end], mask)
+    at = scatter(a["without"][side, end] << 32 ^ a["having"][side, end], mask)
     while True:
-        known = a.slots[at] - a.clock[0]
+        known = a["slots"][at] - a["clock"]
         if known < begin:
-            a.slots[at] = a.clock[0] + end
+            a["slots"][at] = a["clock"] + end
             return end
-        if a.without[side, known] == a.without[side, end] and a.having[side, known] == a.having[side, end]:
+        if a["without"][side, known] == a["without"][side, end] and a["having"][side, known] == a["having"][side, end]:
             return known
         at = at + 1 & mask
 
@@ -241,19 +230,19 @@ def _pair_place(a, side, begin, end, mask):
 @inner
 def _merged_state(a, side, state, begin, end, later, mask):
     """Write the merged form of a state at ``end``, unless an equal one is there or it is dead; gives its place or -1."""
-    without, having = a.after[state, 0], a.after[state, 1]
-    without = a.merged[without] if without >= 0 else np.int64(-1)
-    having = a.merged[having] if having >= 0 else np.int64(-1)
+    without, having = a["after"][state, 0], a["after"][state, 1]
+    without = a["merged"][without] if without >= 0 else np.int64(-1)
+    having = a["merged"][having] if having >= 0 else np.int64(-1)
     if without < 0 and having < 0:
         return np.int64(-1)
-    a.without[side, end], a.having[side, end] = without, having
+    a["without"][side, end], a["having"][side, end] = without, having
     place = _pair_place(a, side, begin, end, mask)
     if place == end:
-        a.ways[side, end] = 0.0
+        a["ways"][side, end] = 0.0
         if without >= 0:
-            a.ways[side, end] += a.ways[side, later + without]
+            a["ways"][side, end] += a["ways"][side, later + without]
         if having >= 0:
-            a.ways[side, end] += a.ways[side, later + having]
+            a["ways"][side, end] += a["ways"][side, later + having]
     return place
 
 
@@ -264,21 +253,21 @@ def _merge(plan, h, a, side, free):
     A successor is given by its place in its layer. Gives the first place that is free after them, -1 where nothing lives.
     """
     size = plan["size"]
-    a.clock[0] += MAX_HOLDERS * MAX_STATES
-    for state in range(a.begin[size], a.begin[size + 1]):
-        a.merged[state] = 0
-    a.without[side, free], a.having[side, free], a.ways[side, free] = -1, -1, 1.0
-    a.start[side, size, h], a.width[side, size, h] = free, 1
+    a["clock"] += MAX_TOTAL
+    for state in range(a["begin"][size], a["begin"][size + 1]):
+        a["merged"][state] = 0
+    a["without"][side, free], a["having"][side, free], a["ways"][side, free] = -1, -1, 1.0
+    a["start"][side, size, h], a["width"][side, size, h] = free, 1
     end = free + 1
     for i in range(size - 1, -1, -1):
-        begin, later = end, a.start[side, i + 1, h]
-        mask = (np.int64(2) << bit_length(a.begin[i + 1] - a.begin[i])) - 1
-        for state in range(a.begin[i], a.begin[i + 1]):
+        begin, later = end, a["start"][side, i + 1, h]
+        mask = (np.int64(2) << bit_length(a["begin"][i + 1] - a["begin"][i])) - 1
+        for state in range(a["begin"][i], a["begin"][i + 1]):
             place = _merged_state(a, side, state, begin, end, later, mask)
-            a.merged[state] = place - begin if place >= 0 else -1
+            a["merged"][state] = place - begin if place >= 0 else -1
             end = max(end, place + 1)
-        a.start[side, i, h], a.width[side, i, h] = begin, end - begin
-    return end if a.width[side, 0, h] else np.int64(-1)
+        a["start"][side, i, h], a["width"][side, i, h] = begin, end - begin
+    return end if a["width"][side, 0, h] else np.int64(-1)
 
 
 @inner
@@ -298,18 +287,19 @@ def _try_order(plan, a, side, limit):
 
     It stops early, with a number that is no less than ``limit``, as soon as the breadth exceeds it.
     """
-    size, free, total = plan["size"], 0, np.inf
-    a.breadth[: size + 1] = 1.0
+    size, free, total = np.int64(plan["size"]), np.int64(0), np.inf
+    for i in range(size + 1):
+        a["breadth"][i] = 1.0
     for h in range(plan["num_holders"]):
-        if not _grow(plan, h, a):
+        if not _grow(plan, h, a) or free + a["begin"][size + 1] >= MAX_TOTAL:
             return np.inf
         free = _merge(plan, h, a, side, free)
         if free < 0:
             return -1.0
         total = 0.0
         for i in range(size + 1):
-            a.breadth[i] *= a.width[side, i, h]
-            total += a.breadth[i]
+            a["breadth"][i] *= a["width"][side, i, h]
+            total += a["breadth"][i]
         if total >= limit:
             break
     return total
@@ -324,15 +314,15 @@ def make_plan(e, sheet, orders, plan, a):
         sheet: its SHEET record, not broken.
         orders: i8 [O, C] card numbers; filled up with -1.
         plan: one PLAN record, overwritten.
-        a: Automata.
+        a: one AUTOMATA record.
     """
     cards = take_out_settled(e, sheet, plan)
-    least, chosen, side = np.inf, -1, 0
+    least, chosen, side = np.inf, -1, np.int64(0)
     for o in range(orders.shape[0]):
         _set_order(plan, cards, orders[o])
         breadth = _try_order(plan, a, side, least)
         if breadth < 0.0:
-            plan["code"] = CONTRADICTORY
+            plan["code"] = NO_DEAL
             return
         if breadth < least:
             least, chosen, plan["side"] = breadth, o, side

@@ -8,8 +8,6 @@ the first and the last are carried along as well.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ..bits import inner, popcount
@@ -28,41 +26,35 @@ WORTH = np.dtype(
 )
 
 
-class Frame(NamedTuple):
-    """The fixed part of a question's tables on one graph."""
-
-    column: np.ndarray  # i8 [MAX_CARDS] per layer: the number of its card among those that may be missing, -1 cannot be
-    adds: np.ndarray  # i8 [MAX_CARDS] per layer: what having the card adds to the answer
-    before: np.ndarray  # i8 [MAX_CARDS + 1] what the layers before add together
-
-
-class Ask(NamedTuple):
-    """The varying part: one question."""
-
-    holder: int
-    answers: int
-    columns: int
-    missing: int  # open missing cards
-    cut: int  # the graph is cut where the last holder gets this one of his cards
-    on: bool  # whether the first missing card is carried along above the cut,
-    back: bool  # and the last one below
-    shown: bool
-    span: int  # numbers that a node carries
-
-
-def new_frame() -> Frame:
-    """Make room for a frame."""
-    return Frame(np.empty(MAX_CARDS, np.int64), np.empty(MAX_CARDS, np.int64), np.empty(MAX_CARDS + 1, np.int64))
+# A question on a graph of deals.
+FRAME = np.dtype(
+    [
+        ("column", "i8", MAX_CARDS),  # per layer: the number of its card among those that may be missing, -1 cannot be
+        ("columns", "i8"),  # how many these are
+        ("missing", "i8"),  # open missing cards
+        ("cut", "i8"),  # the graph is cut where the last holder gets this one of his cards
+        ("on", "i8"),  # whether the first missing card is carried along above the cut,
+        ("back", "i8"),  # and the last one below
+        ("holder", "i8"),  # who is asked
+        ("shown", "i8"),
+        ("adds", "i8", MAX_CARDS),  # per layer: what having the card adds to the answer
+        ("before", "i8", MAX_CARDS + 1),  # what the layers before add together
+        ("answers", "i8"),  # how many there are
+        ("span", "i8"),  # numbers that a node carries
+    ],
+    align=True,
+)
 
 
 @inner
-def open_missing(plan, evidence, sheet):
-    """Count the missing cards that are still open, -1 where the evidence does not fix how many are missing."""
-    last = plan["num_holders"] - 1
+def set_missing(plan, evidence, sheet):
+    """Note in the plan how many cards the last holder still gets, -1 where the evidence does not fix it."""
+    last, missing = plan["num_holders"] - 1, -1
+    can, has = sheet["can"][last], sheet["has"][last]
     for s in range(evidence["num_sets"]):
-        if evidence["sets"][s] & sheet["can"][last] == sheet["can"][last] and evidence["least"][last, s] == evidence["most"][last, s]:
-            return np.int64(evidence["least"][last, s]) - popcount(sheet["has"][last])
-    return np.int64(0) if plan["open"][last] == 0 else np.int64(-1)
+        if evidence["sets"][s] & can == can and evidence["least"][last, s] == evidence["most"][last, s]:
+            missing = evidence["least"][last, s] - popcount(has)
+    plan["missing"] = 0 if can == has else missing
 
 
 @inner
@@ -75,38 +67,47 @@ def num_outcomes(candidates, missing):
 
 
 @inner
-def set_columns(plan, frame):
-    """Number the cards that may be missing along the layers; gives how many there are."""
+def set_columns(plan, ask):
+    """Fill in the part of a FRAME record that is the same for all questions."""
     columns, allowed = 0, plan["open"][plan["num_holders"] - 1]
     for i in range(plan["size"]):
-        frame.column[i] = -1
+        ask["column"][i] = -1
         if allowed >> plan["order"][i] & 1:
-            frame.column[i] = columns
+            ask["column"][i] = columns
             columns += 1
-    return columns
+    missing = plan["missing"]
+    ask["columns"], ask["missing"] = columns, missing
+    ask["cut"] = max(missing, 1) if missing < MAX_MISSING else 2
+    ask["on"], ask["back"] = missing > 1, missing == MAX_MISSING
 
 
 @inner
-def set_answers(plan, frame, cards, shown):
-    """Note what each layer adds to an answer about some cards of one holder; gives the number of answers.
+def row_span(ask, answers):
+    """Give the numbers that a node carries for a question with so many answers."""
+    return answers * ask["columns"] if ask["missing"] > 1 else answers
+
+
+@inner
+def set_question(plan, holder, cards, shown, ask):
+    """Fill in the part of a FRAME record that belongs to a question (cards: open ones of the holder; shown: 0 or 1).
 
     An answer is a number of cards or, where they are shown, which ones: bit ``j`` is the j-th of them along the layers.
     """
-    total, bit = 0, 1
+    total, bit = np.int64(0), np.int64(1)
     for i in range(plan["size"]):
-        frame.before[i] = total
+        ask["before"][i] = total
         asked = cards >> plan["order"][i] & 1
-        frame.adds[i] = (bit if shown else 1) if asked else 0
-        total += frame.adds[i]
-        bit <<= asked
-    frame.before[plan["size"]] = total
-    return total + 1
+        ask["adds"][i] = asked * bit
+        total += asked * bit
+        bit <<= asked * shown
+    ask["before"][plan["size"]] = total
+    ask["holder"], ask["shown"], ask["answers"], ask["span"] = holder, shown, total + 1, row_span(ask, total + 1)
 
 
 @inner
-def _add_shifted(target, into, source, out, length, shift):
+def _add_shifted(rows, target, source, length, shift):
     for j in range(length - shift):
-        target[into + j + shift] += source[out + j]
+        rows[target + j + shift] += rows[source + j]
 
 
 @inner
@@ -123,45 +124,47 @@ def _scale(rows, at, length, factor):
 
 
 @inner
-def _carry_back(plan, begin, graph, frame, ask, rows):
+def _carry_back(plan, begin, live, edges, ask, rows):
     """Fill in, below the cut, the paths to the end by the rest of the answer (and by the last missing card of three)."""
     size, last = plan["size"], plan["num_holders"] - 1
+    cut, span, answers, holder = ask["cut"], ask["span"], ask["answers"], ask["holder"]
     top = size
-    while not ask.back and top > 0 and frame.adds[top - 1] == 0:
+    while not ask["back"] and top > 0 and ask["adds"][top - 1] == 0:
         top -= 1
     for node in range(begin[top], begin[size + 1]):
-        if graph.placed[node] >= ask.cut:
+        if live[node]["placed"] >= cut:
             if node < begin[top + 1]:
-                _clear(rows, node * ask.span, ask.answers)
-            rows[node * ask.span] = graph.finish[node]
+                _clear(rows, node * span, answers)
+            rows[node * span] = live[node]["finish"]
     for i in range(top - 1, -1, -1):
+        adds = ask["adds"][i]
         for node in range(begin[i], begin[i + 1]):
-            if graph.placed[node] < ask.cut:
+            if live[node]["placed"] < cut:
                 continue
-            length, at = ask.answers if graph.placed[node] == ask.missing else ask.span, node * ask.span
+            length, at = answers if live[node]["placed"] == ask["missing"] else span, node * span
             _clear(rows, at, length)
-            for edge in range(graph.first[node], graph.first[node + 1]):
-                to, child = graph.holder[edge], graph.child[edge] * ask.span
+            for edge in range(live[node]["first"], live[node + 1]["first"]):
+                to, child = edges[edge]["holder"], edges[edge]["child"] * span
                 if to == last:
-                    _add_shifted(rows, at + frame.column[i] * ask.answers, rows, child, ask.answers, 0)
+                    _add_shifted(rows, at + ask["column"][i] * answers, child, answers, 0)
                 else:
-                    _add_shifted(rows, at, rows, child, length, frame.adds[i] if to == ask.holder else 0)
-            _scale(rows, at, length, graph.gain[node])
+                    _add_shifted(rows, at, child, length, adds if to == holder else 0)
+            _scale(rows, at, length, live[node]["gain"])
 
 
 @inner
-def _join(frame, ask, i, above, below, rows, table):
+def _join(ask, i, above, below, rows, table):
     """Put the two parts of the deals together in which the card of layer ``i`` is the missing card at the cut."""
-    column, answers = frame.column[i], ask.answers
-    most_above, step = frame.before[i], frame.before[i + 1] + 1 if ask.shown else 1
-    most_below = answers - 1 - frame.before[i + 1]
-    for first in range(column if ask.on else 1):
+    column, answers = ask["column"][i], ask["answers"]
+    most_above, step = ask["before"][i], ask["before"][i + 1] + 1 if ask["shown"] else 1
+    most_below = answers - 1 - ask["before"][i + 1]
+    for first in range(column if ask["on"] else 1):
         at = above + first * answers
-        for last in range(column + 1 if ask.back else 0, ask.columns if ask.back else 1):
+        for last in range(column + 1 if ask["back"] else 0, ask["columns"] if ask["back"] else 1):
             outcome = column
-            if ask.on:
+            if ask["on"]:
                 outcome = column * (column - 1) // 2 + first
-            if ask.back:
+            if ask["back"]:
                 outcome += last * (last - 1) * (last - 2) // 6
             start = below + last * answers
             for a in range(most_above + 1):
@@ -170,60 +173,55 @@ def _join(frame, ask, i, above, below, rows, table):
 
 
 @inner
-def _pass_on(graph, frame, ask, i, node, last, carry, rows, table):
+def _pass_on(live, edges, ask, i, node, last, carry, rows, table):
     """Pass a node's row above the cut on along its edges (if ``carry``), and across the cut."""
-    at, length = node * ask.span, ask.answers if graph.placed[node] == 0 else ask.span
-    for edge in range(graph.first[node], graph.first[node + 1]):
-        to, child = graph.holder[edge], graph.child[edge] * ask.span
-        if to == last and graph.placed[node] + 1 == ask.cut:
-            _join(frame, ask, i, at, child, rows, table)
+    placed, answers, span, holder, adds = live[node]["placed"], ask["answers"], ask["span"], ask["holder"], ask["adds"][i]
+    at, length = node * span, answers if placed == 0 else span
+    for edge in range(live[node]["first"], live[node + 1]["first"]):
+        to, child = edges[edge]["holder"], edges[edge]["child"] * span
+        if to == last and placed + 1 == ask["cut"]:
+            _join(ask, i, at, child, rows, table)
         elif to == last:
-            _add_shifted(rows, child + frame.column[i] * ask.answers, rows, at, ask.answers, 0)
+            _add_shifted(rows, child + ask["column"][i] * answers, at, answers, 0)
         elif carry:
-            _add_shifted(rows, child, rows, at, length, frame.adds[i] if to == ask.holder else 0)
+            _add_shifted(rows, child, at, length, adds if to == holder else 0)
 
 
 @inner
-def _open_layer(begin, graph, ask, i, fresh, rows):
+def _open_layer(begin, live, ask, i, fresh, rows):
     """Prepare the rows of a layer above the cut: no paths yet or, before anything is carried, those counted long ago."""
     for node in range(begin[i], begin[i + 1]):
-        if graph.placed[node] < ask.cut:
-            at = node * ask.span
-            _clear(rows, at, ask.answers if graph.placed[node] == 0 else ask.span)
+        if live[node]["placed"] < ask["cut"]:
+            at = node * ask["span"]
+            _clear(rows, at, ask["answers"] if live[node]["placed"] == 0 else ask["span"])
             if fresh:
-                rows[at] = graph.reach[node]
+                rows[at] = live[node]["reach"]
 
 
 @inner
-def _carry_on(plan, begin, graph, frame, ask, rows, table):
+def _carry_on(plan, begin, live, edges, ask, rows, table):
     """Carry, above the cut, the paths from the start by the answer so far (and by the first missing card), and join."""
     size, last = plan["size"], plan["num_holders"] - 1
     bottom = 0
-    while not ask.on and bottom < size and frame.adds[bottom] == 0:
+    while not ask["on"] and bottom < size and ask["adds"][bottom] == 0:
         bottom += 1
-    _open_layer(begin, graph, ask, 0, True, rows)
+    _open_layer(begin, live, ask, 0, True, rows)
     for i in range(size):
-        _open_layer(begin, graph, ask, i + 1, i < bottom, rows)
+        _open_layer(begin, live, ask, i + 1, i < bottom, rows)
         for node in range(begin[i], begin[i + 1]):
-            if graph.placed[node] < ask.cut:
+            if live[node]["placed"] < ask["cut"]:
                 if i > bottom:
-                    _scale(rows, node * ask.span, ask.answers if graph.placed[node] == 0 else ask.span, graph.gain[node])
-                _pass_on(graph, frame, ask, i, node, last, i >= bottom, rows, table)
-    if ask.missing == 0:
+                    _scale(rows, node * ask["span"], ask["answers"] if live[node]["placed"] == 0 else ask["span"], live[node]["gain"])
+                _pass_on(live, edges, ask, i, node, last, i >= bottom, rows, table)
+    if ask["missing"] == 0:
         for node in range(begin[size], begin[size + 1]):
-            _scale(rows, node * ask.span, ask.answers, graph.gain[node] if size > bottom else 1.0)
-            for a in range(ask.answers):
-                table[a, 0] += rows[node * ask.span + a]
+            _scale(rows, node * ask["span"], ask["answers"], live[node]["gain"] if size > bottom else 1.0)
+            for a in range(ask["answers"]):
+                table[a, 0] += rows[node * ask["span"] + a]
 
 
 @inner
-def row_span(answers, columns, missing):
-    """Give the numbers that a node carries for a question."""
-    return answers * columns if missing > 1 else answers
-
-
-@inner
-def tabulate(plan, begin, graph, frame, missing, columns, holder, cards, shown, rows, table):
+def tabulate(plan, begin, live, edges, ask, rows, table):
     """Fill in a question's table: deals by answer (without the settled cards) and set of open missing cards.
 
     The sets are numbered by their columns in colex order: {a < b < c} is a + C(b, 2) + C(c, 3).
@@ -231,26 +229,17 @@ def tabulate(plan, begin, graph, frame, missing, columns, holder, cards, shown, 
     Args:
         plan: one PLAN record.
         begin: i8, first node of each layer of the graph.
-        graph: Graph.
-        frame: Frame with its columns set.
-        missing: open missing cards, 0 to 3.
-        columns: cards that may be missing.
-        holder: who is asked, not the last one.
-        cards: the open cards of his that are asked for (mask).
-        shown: whether the answer is which cards, or how many.
-        rows: f8 [nodes * row_span], overwritten.
+        live: LIVE [N + 1], edges: EDGE [E], the graph.
+        ask: one FRAME record, filled in.
+        rows: f8 [N * span], overwritten.
         table: f8 [answers, outcomes] or larger, overwritten.
-
-    Returns:
-        The number of answers.
     """
-    answers = set_answers(plan, frame, cards, shown)
-    ask = Ask(holder, answers, columns, missing, max(missing, 1) if missing < MAX_MISSING else 2, missing > 1, missing == MAX_MISSING, shown, row_span(answers, columns, missing))
-    table[:answers, : num_outcomes(columns, missing)] = 0.0
-    if missing:
-        _carry_back(plan, begin, graph, frame, ask, rows)
-    _carry_on(plan, begin, graph, frame, ask, rows, table)
-    return answers
+    for answer in range(ask["answers"]):
+        for outcome in range(table.shape[1]):
+            table[answer, outcome] = 0.0
+    if ask["missing"]:
+        _carry_back(plan, begin, live, edges, ask, rows)
+    _carry_on(plan, begin, live, edges, ask, rows, table)
 
 
 @inner
@@ -259,9 +248,9 @@ def _bits(part, whole):
 
 
 @inner
-def appraise(table, answers, outcomes, worth):
+def appraise(table, answers, worth):
     """Sum a question's table up into one WORTH record."""
-    count, information, decisive, surprise = 0.0, 0.0, 0.0, 0.0
+    count, information, decisive, surprise, outcomes = 0.0, 0.0, 0.0, 0.0, table.shape[1]
     for a in range(answers):
         for o in range(outcomes):
             count += table[a, o]

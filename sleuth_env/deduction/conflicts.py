@@ -1,0 +1,56 @@
+"""Why no deal satisfies some evidence: a smallest set of counts that cannot all hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .evidence import Contradiction, cards_of
+
+Count = tuple[int, int]  # holder, place in the catalogue of sets
+
+
+def conflict(evidence: np.ndarray, fits: Callable[[np.ndarray], bool]) -> Contradiction:
+    """Name a set of counts that contradict one another, none of which can be left out.
+
+    Args:
+        evidence: EVIDENCE [1] that no deal satisfies.
+        fits: tells whether some deal satisfies evidence.
+    """
+    evidence = evidence.copy()
+    needed = _speaking(evidence)
+    for holder in range(int(evidence["num_holders"][0])):
+        needed = _left_out(evidence, needed, [count for count in needed if count[0] == holder], fits)
+    for count in list(needed):
+        needed = _left_out(evidence, needed, [count], fits)
+    cards = int(np.bitwise_or.reduce([evidence["sets"][0, place] for _, place in needed], initial=0))
+    text = "; ".join(_text(evidence[0], *count) for count in needed) or "each card lies with one holder who may have it"
+    holders = {holder for holder, _ in needed}
+    return Contradiction(f"no deal satisfies all of this: {text}", holders.pop() if len(holders) == 1 else -1, cards)
+
+
+def _speaking(evidence: np.ndarray) -> list[Count]:
+    """List the counts that exclude anything."""
+    size = np.bitwise_count(evidence["sets"][0])
+    used = np.arange(size.size) < evidence["num_sets"][0]
+    speaks = used & ((evidence["least"][0] > 0) | (evidence["most"][0] < size))
+    return [(int(h), int(s)) for h, s in np.argwhere(speaks) if h < evidence["num_holders"][0]]
+
+
+def _left_out(evidence: np.ndarray, needed: list[Count], some: list[Count], fits: Callable[[np.ndarray], bool]) -> list[Count]:
+    """Leave some counts out for good if what is left is still contradictory; give what is left."""
+    before = evidence.copy()
+    for holder, place in some:
+        evidence["least"][0, holder, place] = 0
+        evidence["most"][0, holder, place] = int(evidence["sets"][0, place]).bit_count()
+    if not fits(evidence):
+        return [count for count in needed if count not in some]
+    evidence[:] = before
+    return needed
+
+
+def _text(evidence: np.void, holder: int, place: int) -> str:
+    least, most = evidence["least"][holder, place], evidence["most"][holder, place]
+    number = f"exactly {least}" if least == most else f"{least} to {most}"
+    return f"holder {holder} has {number} of the cards {cards_of(evidence['sets'][place])}"
