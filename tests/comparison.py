@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from sleuth_env.sleuth import rules as kernels
+from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth.cards import Options, make_rules
 from tests.oracle import ACTIONS, GEMS, QUESTIONS, SEARCH_CARDS, Event, Oracle, words
 

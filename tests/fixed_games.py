@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sleuth_env.sleuth import rules as kernels
+from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth.cards import Options, make_rules, num_actions
 from sleuth_env.sleuth.view import VIEW, view
 

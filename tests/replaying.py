@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from sleuth_env.sleuth import rules as kernels
+from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth.cards import NUM_GEMS, make_rules
 from tests.substitution import MISSING, History, Redeal, other_results
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sleuth_env.sleuth import rules as kernels
+from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth.cards import Options, make_rules
 from sleuth_env.sleuth.view import VIEW, view
 from tests.comparison import CARD_INDEX, QUESTION_INDEX, card_mask, gem_mask

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sleuth_env.sleuth import rules as kernels
+from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth.cards import NUM_GEMS, Options, make_rules, num_actions
 from sleuth_env.sleuth.view import VIEW, view
 from tests.oracle import Oracle

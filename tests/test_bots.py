@@ -16,7 +16,8 @@ from sleuth_env.match import play_match
 from sleuth_env.sleuth.bots import BOTS, BotError, make_bot
 from sleuth_env.sleuth.cards import NUM_PAIRS, Options, num_actions
 from sleuth_env.sleuth.clues import read_sheet
-from sleuth_env.sleuth.rules import FINISHED, MUST_ACCUSE, OFFER, OUT, legal
+from sleuth_env.sleuth.rules import legal
+from sleuth_env.sleuth.state import FINISHED, MUST_ACCUSE, OFFER, OUT
 from tests import fixed_decisions
 from tests.bot_games import BotGames
 from tests.comparison import gem_mask

@@ -9,7 +9,8 @@ from sleuth_env.sleuth import features
 from sleuth_env.sleuth.cards import ALL_GEMS, Options, make_rules, num_actions
 from sleuth_env.sleuth.clues import read_sheet
 from sleuth_env.sleuth.features import RECORDS, observation_layout, observation_size, write_observations
-from sleuth_env.sleuth.rules import FINISHED, LEFT, deal, legal, new_states, step
+from sleuth_env.sleuth.rules import legal, step
+from sleuth_env.sleuth.state import FINISHED, LEFT, deal, new_states
 from sleuth_env.sleuth.view import VIEW, view
 
 VARIANTS = [

@@ -28,8 +28,8 @@ FIRST_PARTY = {
     "deduction/sheet": ("bits", "deduction.evidence"),
     "sleuth/clues": ("bits", "sleuth.cards", "sleuth.view", "deduction"),
     # Texts of whole games and `reveal` are the only other places that see states.
-    "sleuth/transcript": ("sleuth.cards", "sleuth.names", "sleuth.rules"),
-    "sleuth/notation": ("sleuth.cards", "sleuth.names", "sleuth.rules", "sleuth.transcript"),
+    "sleuth/transcript": ("sleuth.cards", "sleuth.names", "sleuth.state", "sleuth.rules"),
+    "sleuth/notation": ("sleuth.cards", "sleuth.names", "sleuth.state", "sleuth.transcript"),
     "sleuth/__init__": ("sleuth",),
     # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see the test below).
     "sleuth/": ("bits", "deduction", "sleuth"),

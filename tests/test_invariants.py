@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from sleuth_env.sleuth import rules as kernels
+from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth import state as invariants
 from sleuth_env.sleuth.cards import ALL_GEMS, Options, make_rules, num_actions
 from tests.oracle import ACTIONS, CARDS_IN_HAND, NUMBERS

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sleuth_env.sleuth import rules as kernels
+from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth.cards import Options, make_rules, num_actions
 from tests import fixed_games
 from tests.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name

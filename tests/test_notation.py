@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from sleuth_env.sleuth import notation
 from sleuth_env.sleuth.cards import ELEMENTS, GEMS, NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, Options, make_rules, num_actions
 from sleuth_env.sleuth.notation import NotationError, action_name, event_text, game_text, parse_action, parse_game, reveal
-from sleuth_env.sleuth.rules import STATE, deal, new_states, step
+from sleuth_env.sleuth.rules import step
+from sleuth_env.sleuth.state import STATE, deal, new_states
 from sleuth_env.sleuth.transcript import MAX_TEXT
 
 PAIRS = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sleuth_env.sleuth import rules as kernels
+from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth.cards import Options
 from tests.situation import Situation
 

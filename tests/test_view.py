@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from sleuth_env.sleuth import rules as kernels
+from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth.cards import Options, make_rules
 from sleuth_env.sleuth.view import VIEW, view
 from tests.comparison import Duel, assert_equal

@@ -21,18 +21,54 @@ from .notation import (
     search_card_name,
 )
 from .rules import legal, outcome, step
-from .state import FINISHED, STATE, deal, new_states
+from .state import (
+    ACCUSED_EVENT,
+    ASK_EVENT,
+    EXCHANGE_EVENT,
+    FINAL_EVENT,
+    FINISHED,
+    IN,
+    LEFT,
+    MUST_ACCUSE,
+    NO_EVENT,
+    OFFER,
+    OUT,
+    RIGHT,
+    RIGHT_EVENT,
+    SECOND,
+    STATE,
+    TURN,
+    WRONG_EVENT,
+    deal,
+    new_states,
+    problems,
+)
 from .view import VIEW, view
 
 NAME = "sleuth"
 
 __all__ = [
+    "ACCUSED_EVENT",
+    "ASK_EVENT",
     "BOTS",
+    "EXCHANGE_EVENT",
+    "FINAL_EVENT",
     "FINISHED",
+    "IN",
+    "LEFT",
+    "MUST_ACCUSE",
     "NAME",
+    "NO_EVENT",
+    "OFFER",
+    "OUT",
     "RECORDS",
+    "RIGHT",
+    "RIGHT_EVENT",
+    "SECOND",
     "STATE",
+    "TURN",
     "VIEW",
+    "WRONG_EVENT",
     "BotError",
     "NotationError",
     "OptionError",
@@ -56,6 +92,7 @@ __all__ = [
     "parse_gem",
     "parse_question",
     "parse_search_card",
+    "problems",
     "question_name",
     "reveal",
     "search_card_name",

@@ -23,16 +23,10 @@ CATEGORY_OF = {element: i for i, category in enumerate(CATEGORIES) for element i
 
 # A gem card is one value of every category; a question is one value, or two of different categories.
 GEMS = tuple(product(*CATEGORIES))
-QUESTIONS = tuple((element,) for element in ELEMENTS) + tuple(
-    pair for first, second in combinations(CATEGORIES, 2) for pair in product(first, second)
-)
+QUESTIONS = tuple((element,) for element in ELEMENTS) + tuple(pair for first, second in combinations(CATEGORIES, 2) for pair in product(first, second))
 
 # A search card is its list of questions: itself, or whatever contains its free element, or anything.
-ALLOWED = (
-    tuple((question,) for question in QUESTIONS)
-    + tuple(tuple(q for q in QUESTIONS if element in q) for element in ELEMENTS)
-    + (QUESTIONS,)
-)
+ALLOWED = tuple((question,) for question in QUESTIONS) + tuple(tuple(q for q in QUESTIONS if element in q) for element in ELEMENTS) + (QUESTIONS,)
 NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS = len(GEMS), len(QUESTIONS), len(ALLOWED)
 FIRST_FREE = NUM_QUESTIONS
 PLAIN_FREE = NUM_SEARCH_CARDS - 1

@@ -31,7 +31,7 @@ from .names import (
     search_card_name,
     search_card_names,
 )
-from .rules import ACCUSED_EVENT, ASK_EVENT, EXCHANGE_EVENT, FINAL_EVENT, IN, RIGHT_EVENT, WRONG_EVENT
+from .state import ACCUSED_EVENT, ASK_EVENT, EXCHANGE_EVENT, FINAL_EVENT, IN, RIGHT_EVENT, WRONG_EVENT
 from .transcript import GameRecord, game_text, parse_game, pile_names, result_text, winner_names
 
 __all__ = [

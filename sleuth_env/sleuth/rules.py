@@ -17,51 +17,17 @@ from .state import (
     FINAL_EVENT,
     FINISHED,
     IN,
-    LEFT,
     MUST_ACCUSE,
-    NO_EVENT,
     OFFER,
     OUT,
     RIGHT,
     RIGHT_EVENT,
     SECOND,
-    STATE,
     TURN,
     WRONG_EVENT,
     P,
     Q,
-    deal,
-    new_states,
-    problems,
 )
-
-__all__ = [
-    "ACCUSED_EVENT",
-    "ASK_EVENT",
-    "EVENT_FIELDS",
-    "EXCHANGE_EVENT",
-    "FINAL_EVENT",
-    "FINISHED",
-    "IN",
-    "LEFT",
-    "MUST_ACCUSE",
-    "NO_EVENT",
-    "OFFER",
-    "OUT",
-    "RIGHT",
-    "RIGHT_EVENT",
-    "SECOND",
-    "STATE",
-    "TURN",
-    "WRONG_EVENT",
-    "deal",
-    "legal",
-    "new_states",
-    "outcome",
-    "problems",
-    "step",
-]
-
 
 # --- what is legal (sections 3, 4, 7) ---
 
@@ -208,13 +174,8 @@ def _end_turn(rules, s):
     seat = (int(s["turn"]) + 1) % int(rules["num_players"])
     while s["standing"][seat] != IN:
         seat = (seat + 1) % int(rules["num_players"])
-    s["turn"] = seat
-    s["actor"] = seat
-    s["phase"] = TURN
-    s["asked"] = 0
-    s["first_target"] = -1
-    s["first_elements"] = 0
-    s["finalled"] = 0
+    s["turn"], s["actor"], s["phase"] = seat, seat, TURN
+    s["asked"], s["first_target"], s["first_elements"], s["finalled"] = 0, -1, 0, 0
 
 
 @inner
@@ -239,8 +200,7 @@ def _next_offer(rules, s):
     if s["offer_at"] < s["num_offers"]:
         s["actor"] = s["offers"][s["offer_at"]]
         return
-    s["num_offers"] = 0
-    s["offer_at"] = 0
+    s["num_offers"], s["offer_at"] = 0, 0
     for i in range(P):
         s["offers"][i] = 0
     if rules["double_interrogation"] and s["asked"] == 1 and not s["finalled"] and s["standing"][s["turn"]] == IN:

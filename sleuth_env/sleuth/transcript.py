@@ -27,7 +27,8 @@ from .names import (
     search_card_name,
     search_card_names,
 )
-from .rules import FINISHED, RIGHT, STATE, legal, new_states, step
+from .rules import legal, step
+from .state import FINISHED, RIGHT, STATE, new_states
 
 HEADER = "sleuth game 1"
 MAX_TEXT = 2_000_000  # characters; a game of 300 turns has at most some 200,000
