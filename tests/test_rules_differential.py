@@ -46,7 +46,7 @@ def test_kernel_and_oracle_agree_in_any_game(options: Options, seed: int, player
 @pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
 def test_kernel_and_oracle_agree_in_many_games(options: Options) -> None:
     for name, player in PLAYERS.items():
-        count = 40 if player is PATIENT else 300
+        count = 20 if player is PATIENT else 150
         assert play_batch(options, seeds(count, of=f"many {options} {name}"), player)["finished"] == count
 
 
