@@ -76,7 +76,7 @@ class Duel:
         row["actor"] = -1 if game.actor is None else game.actor
         row["phase"] = PHASE_NUMBER[game.phase]
         row["accusing"] = gem_mask(game.naming)
-        row["finalled"], row["truncated"], row["num_right"] = game.final_question, game.truncated, len(game.right)
+        row["truncated"], row["num_right"] = game.truncated, len(game.right)
         row["pile_size"] = len(game.pile)
         self._copy_interrogations()
         self._copy_players()

@@ -175,14 +175,14 @@ def _end_turn(rules, s):
     while s["standing"][seat] != IN:
         seat = (seat + 1) % int(rules["num_players"])
     s["turn"], s["actor"], s["phase"] = seat, seat, TURN
-    s["asked"], s["first_target"], s["first_elements"], s["finalled"] = 0, -1, 0, 0
+    s["asked"], s["first_target"], s["first_elements"] = 0, -1, 0
 
 
 @inner
-def _start_offers(rules, s, start):
-    """Queue the contenders clockwise from the seat `start` places to the left of whose turn it is."""
+def _start_offers(rules, s):
+    """Queue the contenders clockwise from the asker."""
     size = 0
-    for k in range(start, rules["num_players"]):
+    for k in range(rules["num_players"]):
         seat = (int(s["turn"]) + k) % int(rules["num_players"])
         if s["standing"][seat] == IN:
             s["offers"][size] = seat
@@ -203,7 +203,7 @@ def _next_offer(rules, s):
     s["num_offers"], s["offer_at"] = 0, 0
     for i in range(P):
         s["offers"][i] = 0
-    if rules["double_interrogation"] and s["asked"] == 1 and not s["finalled"] and s["standing"][s["turn"]] == IN:
+    if rules["double_interrogation"] and s["asked"] == 1 and s["standing"][s["turn"]] == IN:
         s["phase"] = SECOND
         s["actor"] = s["turn"]
     else:
@@ -233,7 +233,7 @@ def _ask(rules, s, target, question, card):
         s["first_target"] = target
         s["first_elements"] = rules["num_elements"][question]
     if rules["any_time"]:
-        _start_offers(rules, s, 0)
+        _start_offers(rules, s)
     _next_offer(rules, s)
 
 
@@ -241,7 +241,6 @@ def _ask(rules, s, target, question, card):
 def _final_question(rules, s, target, question):
     count = _answer(rules, s, target, question)
     _record(rules, s, FINAL_EVENT, s["actor"], target, question, -1, count)
-    s["finalled"] = 1
     s["phase"] = MUST_ACCUSE
 
 
@@ -294,7 +293,7 @@ def _go_on_after_accusation(rules, s):
         s["offer_at"] += 1
         _next_offer(rules, s)
     elif s["phase"] == MUST_ACCUSE and rules["any_time"]:
-        _start_offers(rules, s, 1)
+        _start_offers(rules, s)
         _next_offer(rules, s)
     else:
         _end_turn(rules, s)

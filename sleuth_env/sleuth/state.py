@@ -41,7 +41,6 @@ STATE = np.dtype(
         ("asked", "i4"),  # interrogations made this turn,
         ("first_target", "i4"),  # who was asked first, -1 nobody,
         ("first_elements", "i4"),  # with how many elements
-        ("finalled", "i4"),  # 1: this turn is a final question
         ("num_offers", "i4"),
         ("offer_at", "i4"),  # the actor of an OFFER is offers[offer_at]
         ("num_right", "i4"),
@@ -55,7 +54,7 @@ STATE = np.dtype(
         ("answers", "i1", (P, Q)),  # announced counts, -1 unknown
         ("askers", "i1", (P, Q)),  # bit a: seat a has asked this target this question
         ("events", "i1", (P, EVENT_FIELDS)),  # the last num_players events, newest first
-        ("padding", "i1", 7),  # without it a record would have bytes of no field, which copies leave undefined
+        ("padding", "i1", 3),  # without it a record would have bytes of no field, which copies leave undefined
     ],
     align=True,
 )
