@@ -168,7 +168,7 @@ class LearnerGames:
     def _lost(self) -> NDArray[np.bool_]:
         if self.options.winners > 1:
             return np.zeros(len(self._rows), np.bool_)
-        out: NDArray[np.bool_] = self.table.states["standing"][self._rows, self._learners] != 0
+        out: NDArray[np.bool_] = self.table.states["standing"][self._rows, self._learners] == self.game.OUT
         return out & ~self.table.finished
 
     def _deal(self, rows: NDArray[np.int64]) -> None:

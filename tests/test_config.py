@@ -48,10 +48,10 @@ def test_there_are_the_promised_configurations():
         ({"network": {"hidden": []}}, ["network.hidden", "at least 1", "[]"]),
         ({"network": {"hidden": [64, 0]}}, ["network.hidden.1", "greater than or equal to 1", "got 0"]),
         ({"network": {"initial_bias": {"acuse": -1}}}, ["network.initial_bias.acuse", "did you mean accuse"]),
-        ({"game": {"num_players": 9}}, ["game.num_players", "from 3 to 7", "got 9"]),
-        ({"game": {"players": 3}}, ["game.players", "unknown key", "num_players"]),
-        ({"game": [3]}, ["game", "mapping", "[3]"]),
-        ({"game": {"num_players": 5, "missing": 2}}, ["game.missing", "3 or 4 players"]),
+        ({"options": {"num_players": 9}}, ["options.num_players", "from 3 to 7", "got 9"]),
+        ({"options": {"players": 3}}, ["options.players", "unknown key", "num_players"]),
+        ({"options": [3]}, ["options", "mapping", "[3]"]),
+        ({"options": {"num_players": 5, "missing": 2}}, ["options.missing", "3 or 4 players"]),
         ({"opponents": {"bots": {"shet": 1}}}, ["opponents.bots.shet", "random, cautious, sheet", "'shet'"]),
         ({"opponents": {"bots": {"random": -1}}}, ["opponents.bots.random", "greater than or equal to 0", "got -1"]),
         ({"opponents": {"bots": {}, "past_selves": 0}}, ["opponents", "above 0"]),
@@ -68,8 +68,8 @@ def test_a_mistake_is_one_line_with_the_key_the_value_and_what_is_legal(mapping:
 
 
 def test_every_mistake_has_a_line():
-    lines = mistakes({"ppo": {"epochs": 0, "gamma": 2}, "sed": 1, "game": {"winners": 5}})
-    assert [line.split(":")[1].strip() for line in lines] == ["game.winners", "ppo.epochs", "ppo.gamma", "sed"]
+    lines = mistakes({"ppo": {"epochs": 0, "gamma": 2}, "sed": 1, "options": {"winners": 5}})
+    assert [line.split(":")[1].strip() for line in lines] == ["options.winners", "ppo.epochs", "ppo.gamma", "sed"]
 
 
 def test_a_configuration_never_changes():
@@ -79,10 +79,10 @@ def test_a_configuration_never_changes():
 
 
 def test_the_resolved_configuration_is_the_same_configuration():
-    config = make_config({"game": {"num_players": 3, "missing": 2}, "ppo": {"final_learning_rate": 1e-5}, "network": {"cells": [8]}})
+    config = make_config({"options": {"num_players": 3, "missing": 2}, "ppo": {"final_learning_rate": 1e-5}, "network": {"cells": [8]}})
     again = make_config(read_yaml(yaml.safe_dump(config.model_dump(mode="json")), "text"))
     assert again == config
-    assert again.game == Options(num_players=3, missing=2)
+    assert again.options == Options(num_players=3, missing=2)
 
 
 @pytest.mark.parametrize("text", ["3e-4", "3E-4", "3.0e-4", ".3e-3", "+3e-4", "0.0003"])
@@ -133,7 +133,7 @@ def test_schedules_are_linear_in_the_progress_of_the_whole_run():
 
 def test_the_list_of_keys_has_every_option_of_the_game_and_says_what_is_legal():
     listed = {path: (text, default) for path, text, default in keys()}
-    assert listed["game.max_turns"][1] == 300
+    assert listed["options.max_turns"][1] == 300
     assert "above 0, at most 1" in listed["ppo.learning_rate"][0]
     assert "above 0" in listed["ppo.target_kl"][0]
     assert "one of cpu, cuda, auto" in listed["device"][0]

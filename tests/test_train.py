@@ -29,7 +29,7 @@ from training.train import main
 TINY: dict[str, Any] = {
     "total_steps": 256,
     "num_envs": 8,
-    "game": {"num_players": 3, "max_turns": 40},
+    "options": {"num_players": 3, "max_turns": 40},
     "network": {"hidden": [16], "cells": [8], "initial_bias": {"accuse": -4}},
     "ppo": {"rollout_steps": 8, "batch_size": 32, "epochs": 1, "learning_rate": 1e-3, "final_learning_rate": 0.0},
     "opponents": {"bots": {"random": 1.0, "sheet": 0.5}, "past_selves": 1.0, "snapshot_every": 64, "pool_size": 2},
@@ -168,7 +168,7 @@ def test_a_run_that_is_complete_or_no_run_is_not_resumed(finished: Path, tmp_pat
     assert "no run folder" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("change", ["--network.hidden=[8]", "--game.missing=2", "--record=raw", "--seed=9"])
+@pytest.mark.parametrize("change", ["--network.hidden=[8]", "--options.missing=2", "--record=raw", "--seed=9"])
 def test_what_the_numbers_of_a_run_mean_cannot_change(finished: Path, change: str, capsys: pytest.CaptureFixture[str]):
     assert main(["--resume", str(finished), "--total-steps=512", change]) == 2
     assert "cannot change when a run is resumed" in capsys.readouterr().err
@@ -229,7 +229,7 @@ def test_nothing_at_all_is_refused_and_help_lists_every_key(capsys: pytest.Captu
         main(["--help"])
     assert ended.value.code == 0
     text = capsys.readouterr().out
-    for key in ("--ppo.learning-rate", "--game.num-players", "--opponents.past-selves", "--resume"):
+    for key in ("--ppo.learning-rate", "--options.num-players", "--opponents.past-selves", "--resume"):
         assert key in text
 
 
@@ -288,8 +288,8 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(tiny: Path, tmp_path: Pat
     "network", [{"hidden": [32, 16], "activation": "tanh"}, {"hidden": [32, 16], "cells": [8]}, {"hidden": [16], "cells": [], "activation": "relu"}]
 )
 def test_numpy_plays_the_same_actions_as_torch(network: dict[str, Any]):
-    config = make_config({"game": {"num_players": 3}, "network": network | {"initial_bias": {"accuse": -1.0}}})
-    size, number = sleuth.observation_size(config.game, "sheet"), sleuth.num_actions(config.game)
+    config = make_config({"options": {"num_players": 3}, "network": network | {"initial_bias": {"accuse": -1.0}}})
+    size, number = sleuth.observation_size(config.options, "sheet"), sleuth.num_actions(config.options)
     import gymnasium
 
     torch.manual_seed(0)
@@ -332,10 +332,10 @@ def played() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def test_at_first_every_gem_without_a_difference_has_the_same_score():
-    config = make_config({"game": {"num_players": 3}, "network": {"hidden": [8], "cells": [4], "initial_bias": {"accuse": -6.0}}})
+    config = make_config({"options": {"num_players": 3}, "network": {"hidden": [8], "cells": [4], "initial_bias": {"accuse": -6.0}}})
     policy = Run(config, Path("unused")).policy()
-    logits = policy.logits(np.zeros((1, sleuth.observation_size(config.game, "sheet")), np.float32))[0]
-    rules = sleuth.make_rules(config.game)[0]
+    logits = policy.logits(np.zeros((1, sleuth.observation_size(config.options, "sheet")), np.float32))[0]
+    rules = sleuth.make_rules(config.options)[0]
     accusations = logits[rules["accuse_at"] : rules["pass_at"]]
     assert np.ptp(accusations) < 0.1
     assert accusations.mean() < -4

@@ -137,7 +137,7 @@ class Config(Section):
     total_steps: Count = Field(1_000_000, description="decisions of the learner in the whole run")
     num_envs: Count = Field(64, description="games played side by side")
     record: Literal["sheet", "raw"] = Field("sheet", description="observation with the information sheet, or without any deduction")
-    game: Annotated[sleuth.Options, BeforeValidator(options_of)] = Field(sleuth.Options(), description="options of the game")
+    options: Annotated[sleuth.Options, BeforeValidator(options_of)] = Field(sleuth.Options(), description="options of the game")
     network: NetworkConfig = NetworkConfig()
     ppo: PpoConfig = PpoConfig()
     opponents: OpponentsConfig = OpponentsConfig()
@@ -146,7 +146,10 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Config:
-        decisions, verbs = self.ppo.rollout_steps * self.num_envs, list(dict.fromkeys(verb_of(a, self.game) for a in range(sleuth.num_actions(self.game))))
+        decisions, verbs = (
+            self.ppo.rollout_steps * self.num_envs,
+            list(dict.fromkeys(verb_of(a, self.options) for a in range(sleuth.num_actions(self.options)))),
+        )
         if decisions % self.ppo.batch_size:
             raise _mistake("ppo.batch_size", f"must divide num_envs * ppo.rollout_steps = {decisions}, got {self.ppo.batch_size}")
         if not sum(self.opponents.bots.values()) + self.opponents.past_selves:

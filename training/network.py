@@ -29,14 +29,14 @@ def perceptron(sizes: list[int], activation: str, last: bool) -> nn.Sequential:
 
 def gem_inputs(config: Config) -> NDArray[np.int32]:
     """List the inputs that are about each gem card (i4 [36, K]): all blocks of the observation whose last axis is the gem cards."""
-    layout, number = sleuth.observation_layout(config.game, config.record), len(accusations(config))
+    layout, number = sleuth.observation_layout(config.options, config.record), len(accusations(config))
     places = [np.arange(layout.size)[layout[block.name]].reshape(-1, number) for block in layout if block.shape[-1] == number]
     return np.concatenate(places).T.astype(np.int32)
 
 
 def accusations(config: Config) -> list[int]:
     """List the actions that accuse a gem card, in the order of the gem cards."""
-    return [action for action in range(sleuth.num_actions(config.game)) if verb_of(action, config.game) == "accuse"]
+    return [action for action in range(sleuth.num_actions(config.options)) if verb_of(action, config.options) == "accuse"]
 
 
 class Hidden(nn.Module):
@@ -85,7 +85,7 @@ class CellPolicy(MaskableActorCriticPolicy):
     def _build(self, lr_schedule: Any) -> None:
         super()._build(lr_schedule)
         actions, network = accusations(self.config), self.config.network
-        bias = [network.initial_bias.get(verb_of(a, self.config.game), 0.0) for a in range(sleuth.num_actions(self.config.game))]
+        bias = [network.initial_bias.get(verb_of(a, self.config.options), 0.0) for a in range(sleuth.num_actions(self.config.options))]
         with torch.no_grad():
             self.action_net.bias += torch.tensor(bias, device=self.device)
             if self.mlp_extractor.cells is not None:
@@ -98,7 +98,7 @@ def numpy_policy(networks: CellPolicy, config: Config, steps: int) -> Policy:
     layers = [*_layers(hidden.policy_net), *_layers([networks.action_net])]
     cells = () if hidden.cells is None else _layers(hidden.cells)
     inputs = None if hidden.cells is None else hidden.inputs.cpu().numpy()
-    return Policy(sleuth, config.game, config.record, layers, config.network.activation, cells, inputs, steps=steps)
+    return Policy(sleuth, config.options, config.record, layers, config.network.activation, cells, inputs, steps=steps)
 
 
 def _layers(modules: Any) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:

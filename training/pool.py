@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import sleuth_env.sleuth as game
+from sleuth_env import sleuth
 from sleuth_env.policy import SUFFIX, Policy, load_policy, make_player, save_policy
 
 from .config import Config
@@ -25,7 +25,7 @@ class Pool:
 
     def __init__(self, config: Config, folder: Path) -> None:
         self.settings, self.folder = config.opponents, folder / "pool"
-        self.bots = {name: make_player(name, config.game) for name, share in self.settings.bots.items() if share > 0}
+        self.bots = {name: make_player(name, config.options) for name, share in self.settings.bots.items() if share > 0}
         self.past_selves: dict[str, Policy] = {}
 
     def add(self, policy: Policy) -> None:
@@ -46,7 +46,7 @@ class Pool:
         Raises:
             PolicyError: one is not there any more, or damaged.
         """
-        self.past_selves = {name: load_policy(self.folder / f"{name}{SUFFIX}", game) for name in names}
+        self.past_selves = {name: load_policy(self.folder / f"{name}{SUFFIX}", sleuth) for name in names}
 
     def opponents(self) -> tuple[list[Any], list[float]]:
         """Give the players and the share of each; past selves divide theirs equally."""

@@ -19,7 +19,7 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
-import sleuth_env.sleuth as game
+from sleuth_env import sleuth
 from sleuth_env.match import evaluate
 from sleuth_env.policy import Policy, make_player, save_policy, write_atomically
 from sleuth_env.vector import SleuthVecEnv
@@ -66,8 +66,8 @@ class Run:
         # The checks of every distribution cost a tenth of the time and can only fail where weights are no numbers any more.
         torch.distributions.Distribution.set_default_validate_args(False)
         self.pool = Pool(config, folder)
-        self.baselines = {name: make_player(name, config.game) for name in config.evaluation.against}
-        env = SleuthVecEnv(game, config.game, config.num_envs, ["random"], record=config.record)
+        self.baselines = {name: make_player(name, config.options) for name in config.evaluation.against}
+        env = SleuthVecEnv(sleuth, config.options, config.num_envs, ["random"], record=config.record)
         self.progress, self.iterations, self.seconds = 0.0, 0, 0.0
         self.best_score = -np.inf
         self.model = self._make_model(env)
@@ -183,7 +183,7 @@ class Run:
     def evaluate(self) -> dict[str, float]:
         """Play the evaluation's matches, keep the policy if it is the best so far, and give the win shares."""
         settings, policy = self.config.evaluation, self.policy()
-        results = evaluate(game, self.config.game, policy, list(self.baselines.values()), settings.deals, settings.seed)
+        results = evaluate(sleuth, self.config.options, policy, list(self.baselines.values()), settings.deals, settings.seed)
         shares = {name: result.entries[0].win_share for name, result in zip(self.baselines, results, strict=True)}
         score = float(np.mean(list(shares.values())))
         if score > self.best_score:

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from .config import ConfigError, keys, make_config, read_file, read_yaml
 
 # What the network, the checkpoint's numbers and the curve mean depends on these.
-FIXED = ("algorithm", "seed", "record", "game", "network")
+FIXED = ("algorithm", "seed", "record", "options", "network")
 
 
 class Parser(argparse.ArgumentParser):
