@@ -38,7 +38,7 @@ def all_deals(evidence: np.void, limit: int) -> list[dict[int, int]] | None:
 
     It knows nothing but the definition: each card lies with one holder who may have it, and his bounds must hold.
     """
-    hands = sorted(((all_hands(evidence, holder), holder) for holder in range(int(evidence["num_holders"]))), key=lambda some: len(some[0]))
+    hands = sorted(((all_hands(evidence, holder).tolist(), holder) for holder in range(int(evidence["num_holders"]))), key=lambda some: len(some[0]))
     found: list[dict[int, int]] = []
     for own in _joined(int(evidence["cards"]), [some for some, _ in hands[:-1]], frozenset(hands[-1][0])):
         found.append({card: holder for (_, holder), hand in zip(hands, own, strict=True) for card in cards_of(hand)})
@@ -47,20 +47,32 @@ def all_deals(evidence: np.void, limit: int) -> list[dict[int, int]] | None:
     return found
 
 
-def all_hands(evidence: np.void, holder: int) -> list[int]:
-    """List all sets of cards (masks) that one holder may have by his own bounds."""
-    bounds = []
-    for place in range(int(evidence["num_sets"])):
-        cards, least, most = int(evidence["sets"][place]), int(evidence["least"][holder, place]), int(evidence["most"][holder, place])
-        if least > 0 or most < cards.bit_count():
-            bounds.append((cards, least, most))
-    hands, left = [0], int(evidence["possible"][holder]) & int(evidence["cards"])
+def all_hands(evidence: np.void, holder: int) -> np.ndarray:
+    """List all sets of cards (masks, i8) that one holder may have by his own bounds."""
+    bounds = bounds_of(evidence, holder)
+    hands, left = np.zeros(1, np.int64), int(evidence["possible"][holder]) & int(evidence["cards"])
     for card in cards_of(left):
         left &= ~(1 << card)
-        hands = [hand for before in hands for hand in (before, before | 1 << card)]
-        concerned = [bound for bound in bounds if bound[0] >> card & 1]
-        hands = [hand for hand in hands if all((hand & c).bit_count() <= most and ((hand | left) & c).bit_count() >= least for c, least, most in concerned)]
-    return [hand for hand in hands if all(least <= (hand & cards).bit_count() <= most for cards, least, most in bounds)]
+        hands = np.concatenate([hands, hands | 1 << card])
+        for cards, least, most in bounds:
+            if cards >> card & 1:
+                hands = hands[(np.bitwise_count(hands & cards) <= most) & (np.bitwise_count((hands | left) & cards) >= least)]
+    return hands[may_hold(evidence, holder, hands)]
+
+
+def bounds_of(evidence: np.void, holder: int) -> list[tuple[int, int, int]]:
+    """List a holder's bounds that say anything: cards, least, most."""
+    bounds = zip(evidence["sets"].tolist(), evidence["least"][holder].tolist(), evidence["most"][holder].tolist(), strict=True)
+    return [bound for bound in list(bounds)[: evidence["num_sets"]] if bound[1] > 0 or bound[2] < bound[0].bit_count()]
+
+
+def may_hold(evidence: np.void, holder: int, hands: np.ndarray) -> np.ndarray:
+    """Tell of sets of cards (masks, i8 [N]) whether one holder may have them, u1 [N]."""
+    fits = hands & ~evidence["possible"][holder] == 0
+    for cards, least, most in bounds_of(evidence, holder):
+        number = np.bitwise_count(hands & cards)
+        fits &= (least <= number) & (number <= most)
+    return fits
 
 
 def _joined(left: int, hands: list[list[int]], last: frozenset[int]) -> Iterator[list[int]]:

@@ -8,7 +8,7 @@ from math import factorial
 
 import numpy as np
 import pytest
-from positions import all_deals, all_hands, evidence_of, positions
+from positions import all_deals, all_hands, evidence_of, may_hold, positions
 
 from sleuth_env.deduction.evidence import Contradiction, EvidenceError, cards_of, make_evidence, mask_of
 from sleuth_env.deduction.sheet import solve
@@ -161,13 +161,13 @@ def test_hundreds_of_late_positions_are_counted_as_by_enumeration(options):
 
 def joined_counts(evidence: np.void) -> np.ndarray:
     """Count the deals of two opponents and one missing card by card and holder: all hands of one, joined with what is left."""
-    hands = np.array(all_hands(evidence, 0), np.int64)
-    others = np.sort(np.array(all_hands(evidence, 1), np.int64))
+    hands = all_hands(evidence, 0)
     table, every = np.zeros((36, 3), np.int64), int(evidence["cards"])
     for card in cards_of(int(evidence["possible"][2]) & every):
         first = hands[hands >> card & 1 == 0]
         rest = every & ~(1 << card) & ~first
-        first, rest = (some[np.isin(rest, others)] for some in (first, rest))
+        fits = may_hold(evidence, 1, rest)
+        first, rest = first[fits], rest[fits]
         table[card, 2] = first.size
         for other in cards_of(every):
             table[other, 0] += int((first >> other & 1).sum())
@@ -177,9 +177,9 @@ def joined_counts(evidence: np.void) -> np.ndarray:
 
 def test_early_positions_of_three_players_are_counted_as_by_joining_all_hands():
     options = Options(num_players=3)
-    views = positions(options, "random", 6, seed=2)
-    evidence = evidence_of(options, views[(views["answers"] >= 0).sum(axis=(1, 2)) >= 2])
-    for row in (0, evidence.size // 2, evidence.size - 1):
+    views = positions(options, "cautious", 6, seed=2)
+    evidence = evidence_of(options, views[(views["answers"] >= 0).sum(axis=(1, 2)) == 4])
+    for row in (0, evidence.size - 1):
         worlds, table = Worlds(evidence[row : row + 1], ORDERS, 36), joined_counts(evidence[row])
         assert worlds.count == table[:, 2].sum() > 5000
         np.testing.assert_allclose(worlds.holders * worlds.count, table, rtol=1e-9)
@@ -207,7 +207,7 @@ def test_the_sheet_never_contradicts_the_exact_count(options):
                 assert worlds.holders[card, holder] == 1 or not sheet["has"][holder] >> card & 1
 
 
-def middle_evidence(options: Options, at: float = 0.4) -> np.ndarray:
+def middle_evidence(options: Options, at: float = 0.5) -> np.ndarray:
     """Give the evidence of a position in the course of a game, EVIDENCE [1]."""
     views = positions(options, "sheet", 1, seed=8)
     row = int(at * len(views))
@@ -246,7 +246,7 @@ def test_drawn_deals_satisfy_the_evidence_and_are_as_frequent_as_the_probabiliti
     assert ((deals >= 0) == (evidence["cards"][0] >> np.arange(36) & 1)).all()
     frequency = (deals[:, :, None] == np.arange(options.num_players)).mean(axis=0)
     error = np.sqrt(worlds.holders * (1 - worlds.holders) / len(deals))
-    assert (abs(frequency - worlds.holders) <= 5 * error).all()
+    assert (abs(frequency - worlds.holders) <= 5 * error + 1e-12).all()
 
 
 def test_drawn_deals_are_all_equally_likely():
@@ -309,7 +309,7 @@ def test_a_contradiction_names_only_counts_that_are_needed_for_it():
 
 
 def test_what_the_sheet_finds_contradictory_is_raised_in_its_words():
-    with pytest.raises(Contradiction, match="holder 0 has exactly 3"):
+    with pytest.raises(Contradiction, match="holder 0 has at least 3"):
         Worlds(make_evidence(2, range(2), [(0, range(2), 3, 3)]))
 
 
@@ -323,11 +323,11 @@ def test_questions_that_cannot_be_appraised_are_refused():
         Worlds(make_evidence(3, range(9)), num_cards=9).question(0, [0])
 
 
-@pytest.mark.parametrize("options", [Options(num_players=4), Options(num_players=5), Options(num_players=3, missing=2)], ids=str)
-def test_thinning_is_unbiased_and_knows_its_error(options):
-    evidence = middle_evidence(options, 0.3)
+@pytest.mark.parametrize(("options", "keep"), [(Options(num_players=4), 40), (Options(num_players=5), 120), (Options(num_players=3, missing=2), 16)], ids=str)
+def test_thinning_is_unbiased_and_knows_its_error(options, keep):
+    evidence = middle_evidence(options, 0.2)
     exact = Worlds(evidence, ORDERS, 36)
-    rough = [Worlds(evidence, ORDERS, 36, cap=10, keep=120, seed=seed) for seed in range(300)]
+    rough = [Worlds(evidence, ORDERS, 36, cap=10, keep=keep, seed=seed) for seed in range(300)]
     assert exact.exact
     assert not any(one.exact for one in rough)
     deals = np.array([one._result["count"][0] for one in rough])[:, None, None]
@@ -348,17 +348,16 @@ def test_an_estimate_proves_only_what_the_sheet_proves():
             assert rough.certain[card, holder] == (1 if has else -1 if can else 0)
 
 
-def hardest_evidence() -> np.ndarray:
-    """Seven players who have asked every opponent all one-element questions and no other."""
-    options = Options(num_players=7)
-    evidence = evidence_of(options, positions(options, "random", 1, seed=1)[:1])
-    cards = cards_of(evidence["cards"][0])
+def hardest_evidence(asked: int = 6) -> np.ndarray:
+    """Seven players; everybody has answered some one-element questions and nothing else is known."""
+    evidence = evidence_of(Options(num_players=7), positions(Options(num_players=7), "random", 1, seed=1)[:1])
+    chance = np.random.default_rng(3)
+    cards = chance.permutation(cards_of(evidence["cards"][0]))
     for k in range(6):
-        hand = sum(1 << card for card in cards[k:30:6])
-        for question in range(10):
+        hand = mask_of(cards[5 * k : 5 * k + 5])
+        for question in chance.permutation(10)[:asked].tolist():
             number = (int(evidence["sets"][0, question]) & hand).bit_count()
             evidence["least"][0, k, question] = evidence["most"][0, k, question] = number
-    evidence["possible"][0, :7] = evidence["cards"][0]
     return evidence
 
 

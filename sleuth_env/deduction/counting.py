@@ -225,9 +225,9 @@ def draw(plans, results, live, edges, chances, deals):
         node = _choose(roots, 0, roots.size, chances[n, plan["size"]])
         for i in range(plan["size"]):
             first = live[node]["first"]
-            edges = live[node + 1]["first"] - first
-            for j in range(edges):
+            degree = live[node + 1]["first"] - first
+            for j in range(degree):
                 weights[j] = live[edges[first + j]["child"]]["finish"]
-            edge = first + _choose(weights, 0, edges, chances[n, i])
+            edge = first + _choose(weights, 0, degree, chances[n, i])
             deals[n, plan["order"][i]] = edges[edge]["holder"]
             node = edges[edge]["child"]
