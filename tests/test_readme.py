@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from sleuth_env.policy import save_policy
 from sleuth_env.sleuth.cards import Options, make_rules, num_actions
 from sleuth_env.sleuth.features import RECORDS, observation_layout, observation_size
+from tests.test_policy import VERSIONS, random_policy
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)
@@ -26,12 +28,15 @@ def table(heading: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.splitlines()[0])
 def test_every_python_example_runs(example: str, tmp_path: Path) -> None:
+    # Where an example speaks of a trained policy, an untrained one will do.
+    (tmp_path / "runs/smoke").mkdir(parents=True)
+    save_policy(random_policy(), tmp_path / "runs/smoke/best.safetensors", VERSIONS)
     run = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stderr
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) >= 4
+    assert len(EXAMPLES) >= 6
 
 
 def test_the_table_of_options_names_every_option_with_its_default() -> None:
@@ -68,3 +73,21 @@ def test_the_table_of_actions_adds_up(num_players: int) -> None:
     rules = make_rules(Options(num_players))[0]
     assert sum(sizes) == rules["num_actions"]
     assert [sum(sizes[:i]) for i in range(1, 5)] == [rules["final_at"], rules["exchange_at"], rules["accuse_at"], rules["pass_at"]]
+
+
+def output(command: str) -> str:
+    run = subprocess.run([sys.executable, "-m", "sleuth_env.cli", *command.split()[1:]], capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stderr
+    return run.stdout
+
+
+def test_the_table_of_bots_is_what_its_command_prints() -> None:
+    command, shown = re.findall(r"`(sleuth match [^`]*)` shows how they compare:\n\n```\n(.*?)\n```", README, re.S)[0]
+    assert output(command).strip() == shown
+
+
+def test_the_commands_that_need_no_file_run() -> None:
+    commands = {command for command in re.findall(r"`(sleuth match [^`]*)`", README) if "FILE" not in command}
+    assert commands
+    for command in commands:
+        assert "win share" in output(command)
