@@ -15,6 +15,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import event
 from numba.extending import intrinsic, overload
+from numpy.typing import NDArray
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -81,9 +82,10 @@ def mixed(generator):
     return np.uint64(z ^ (z >> S31))
 
 
-def mixed_rows(generators):
+def mixed_rows(generators: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Do the same as `mixed` to whole arrays (uint64 [B])."""
-    return getattr(mixed, "py_func", mixed)(generators)
+    rows: NDArray[np.uint64] = getattr(mixed, "py_func", mixed)(generators)
+    return rows
 
 
 @kernel

@@ -88,7 +88,7 @@ def _add_match(commands: Any) -> None:
 
 def _add_evaluate(commands: Any) -> None:
     more = "The player has one seat, the baseline all the others; one row for each baseline, over the same deals. See also: sleuth match."
-    examples = "evaluate runs/smoke/policy.safetensors\nevaluate sheet --against random,cautious --games 600 --options num_players=3"
+    examples = "evaluate runs/smoke/best.safetensors\nevaluate sheet --against random,cautious --games 600 --options num_players=3"
     parser = _add_command(commands, "evaluate", _evaluate, "let a policy file play against tables of bots", more, examples)
     parser.add_argument("player", metavar="FILE", help=f"the player: {SEATS}; a file brings the options it was trained for")
     parser.add_argument("--against", default=BASELINES, metavar="NAMES", help="baselines, separated by commas")

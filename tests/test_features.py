@@ -176,3 +176,10 @@ def test_a_wrong_shape_is_refused_before_anything_is_written() -> None:
 def test_no_encoding_is_left_unused() -> None:
     used = {block.encoding for n in (3, 7) for record in RECORDS for block in observation_layout(Options(n), record)}
     assert used == {features.BITS, features.CLEAR_BITS, features.ONE_HOT, features.EQUALS, features.KNOWN, features.NUMBER}
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_no_views_give_no_observations(record: str) -> None:
+    out = np.zeros((0, observation_size(Options(3), record)), np.float32)
+    write_observations(make_rules(Options(3)), np.zeros(0, VIEW), out, record)
+    assert out.size == 0

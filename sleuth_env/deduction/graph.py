@@ -167,9 +167,10 @@ def _light_limit(nodes, begin, end, keep):
                 heavy += 1
             else:
                 light += nodes[node]["finish"]
-        if heavy == known:
+        # The limit only ever falls and the heavy nodes only become more, but for rounding.
+        if heavy <= known or heavy >= keep:
             return limit
-        limit, known = light / max(keep - heavy, 1), heavy
+        limit, known = light / (keep - heavy), heavy
 
 
 @inner

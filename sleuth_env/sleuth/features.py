@@ -261,5 +261,7 @@ def write_observations(rules: np.ndarray, views: np.ndarray, out: np.ndarray, re
     layout = _layout(int(rules["num_players"][0]), int(rules["max_turns"][0]), record)
     if out.shape != (views.size, layout.size):
         raise ValueError(f"out must have the shape {(views.size, layout.size)}, got {out.shape}")
+    if not views.size:
+        return
     sheets = read_sheet(rules, views) if record == "sheet" else np.zeros(views.size, SHEET)
     _write(layout.code, _numbers(views, "i8"), _numbers(views, "i4"), _numbers(views, "i1"), _numbers(sheets, "i8"), out)
