@@ -181,7 +181,8 @@ class Table:
         return mixed_rows(self._streams[rows] + number * GAMMA)
 
     def _take(self, rows: Any) -> Records:
-        return opaque(self.states)[rows].view(self.states.dtype)
+        states: Records = opaque(self.states)[rows].view(self.states.dtype)
+        return states
 
     def _put(self, rows: Any, states: Records) -> None:
         opaque(self.states)[rows] = opaque(states)
