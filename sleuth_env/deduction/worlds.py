@@ -17,7 +17,7 @@ import numpy as np
 
 from .automata import NO_DEAL, PLAN
 from .conflicts import conflict
-from .counting import ASK, BROKEN, CAP, KEEP, count_modulo, draw, keep_graph, measure, room, weigh
+from .counting import ASK, BROKEN, CAP, KEEP, count_modulo, draw, keep_graph, measure, room, survey, weigh
 from .evidence import MAX_CARDS, Contradiction, EvidenceError, cards_of, mask_of
 from .graph import COPIES, EDGE, LIVE, RESULT
 from .questions import FRAME, MAX_MISSING, MAX_SHOWN, WORTH
@@ -195,6 +195,22 @@ class Worlds:
     def decides(self, holder: int, cards: Collection[int], shown: bool = False) -> float:
         """Give the probability that the answer to a question leaves only one possibility for the missing cards."""
         return float(self.worths([holder], [mask_of(cards)], [shown])["decides"][0])
+
+
+def survey_all(
+    evidence: np.ndarray,
+    orders: np.ndarray,
+    starts: np.ndarray,
+    asks: np.ndarray,
+    results: np.ndarray,
+    holders: np.ndarray,
+    worths: np.ndarray,
+    cap: int = CAP,
+    keep: int = KEEP,
+) -> None:
+    """Count the deals of many problems and appraise the questions that belong to each, see `counting.survey`."""
+    sheets, plans, frames = np.empty(evidence.size, SHEET), np.zeros(1, PLAN), np.empty(1, FRAME)
+    survey(evidence, orders, cap, keep, np.uint64(0), starts, asks, sheets, results, holders, worths, plans, frames, *room(cap, keep))
 
 
 def _chosen(order: list[int], mask: int) -> list[int]:

@@ -6,12 +6,17 @@ It is uniform over these deals: who asked what is not taken as evidence about th
 from __future__ import annotations
 
 from itertools import permutations, product
+from typing import NamedTuple
 
 import numpy as np
 
+from ..bits import inner, kernel, lowest
+from ..deduction.counting import ASK, CAP, KEEP
 from ..deduction.evidence import EVIDENCE
-from ..deduction.worlds import Worlds
-from .cards import CATEGORIES, GEMS, NUM_GEMS
+from ..deduction.graph import RESULT
+from ..deduction.questions import WORTH
+from ..deduction.worlds import Worlds, survey_all
+from .cards import CATEGORIES, GEMS, NUM_GEMS, NUM_QUESTIONS
 from .clues import clues
 
 # The six nestings of the three categories: gems with the same value of the outermost lie together, and so on inwards.
@@ -36,3 +41,75 @@ def belief(rules: np.ndarray, views: np.ndarray) -> Worlds:
     evidence = np.zeros(1, EVIDENCE)
     clues(rules, views, evidence)
     return Worlds(evidence, ORDERS, NUM_GEMS)
+
+
+class Beliefs(NamedTuple):
+    """What some seats may believe, and what each question would tell them."""
+
+    holders: np.ndarray  # f8 [B, C, H] probability that a gem lies with opponent h + 1 or, last, is missing; NaN see results
+    worths: np.ndarray  # WORTH [B, H - 1, Q] of a question to opponent h + 1; NaN where it was not asked for
+    results: np.ndarray  # RESULT [B]; code 0 unless the view is contradictory or too intricate; exact 0 where it is an estimate
+
+
+@inner
+def _affordable(rules, v):
+    """Give the mask of the questions that the viewer's search cards allow."""
+    questions, cards = np.int64(0), v["search"][0]
+    while cards:
+        card = lowest(cards)
+        cards &= cards - 1
+        for i in range(rules["num_card_pairs"][card]):
+            questions |= np.int64(1) << rules["pair_question"][rules["card_pairs"][card, i]]
+    return questions
+
+
+@kernel
+def list_asks(rules, views, everything, starts, asks, places):
+    """List the questions that each viewer can pay for, to every opponent, or all questions.
+
+    Args:
+        rules: RULES [1].
+        views: VIEW [B].
+        everything: whether to list all questions.
+        starts: i8 [B + 1], overwritten: where the questions of each view start.
+        asks: ASK [B * H * Q], overwritten from the front.
+        places: i8 [B * H * Q], overwritten: each question's place in an array [B, H - 1, Q].
+    """
+    opponents, end = rules[0]["num_players"] - 1, 0
+    for b in range(views.size):
+        starts[b] = end
+        todo = (np.int64(1) << NUM_QUESTIONS) - 1 if everything else _affordable(rules[0], views[b])
+        while todo:
+            question = lowest(todo)
+            todo &= todo - 1
+            for h in range(opponents):
+                ask = asks[end]
+                ask["holder"], ask["cards"] = h, rules[0]["question_gems"][question]
+                ask["shown"] = rules[0]["num_elements"][question] == 2 and not rules[0]["super_sleuth"]
+                places[end] = (b * opponents + h) * NUM_QUESTIONS + question
+                end += 1
+    starts[views.size] = end
+
+
+def beliefs(rules: np.ndarray, views: np.ndarray, everything: bool = False, cap: int = CAP, keep: int = KEEP) -> Beliefs:
+    """Give what many seats may believe, and the worth of the questions that they can pay for (or of all).
+
+    A row depends on nothing but its view.
+
+    Args:
+        rules: RULES [1].
+        views: VIEW [B].
+        everything: whether to appraise all 43 questions to each opponent, not only those that the search cards allow.
+        cap, keep: see `Worlds`.
+    """
+    num_players, evidence = int(rules["num_players"][0]), np.empty(views.size, EVIDENCE)
+    shape = (views.size, num_players - 1, NUM_QUESTIONS)
+    asks, places, starts = np.empty(np.prod(shape), ASK), np.empty(np.prod(shape), np.int64), np.empty(views.size + 1, np.int64)
+    clues(rules, views, evidence)
+    list_asks(rules, views, everything, starts, asks, places)
+    number = int(starts[-1])
+    holders, results, told = np.empty((views.size, NUM_GEMS, num_players)), np.zeros(views.size, RESULT), np.empty(number, WORTH)
+    survey_all(evidence, ORDERS, starts, asks[:number], results, holders, told, cap, keep)
+    worths = np.full(np.prod(shape), np.nan).astype(WORTH)
+    worths[places[:number]] = told
+    return Beliefs(holders, worths.reshape(shape), results)
