@@ -11,7 +11,7 @@ from ..bits import advance, inner, kernel, popcount
 from .automata import AUTOMATA, INTRICATE, MAX_LAYERS, NO_DEAL, PLAN, make_plan
 from .evidence import MAX_HOLDERS
 from .graph import EDGE, LIVE, NODE, grow, keep_live, new_slots, pack, sum_up
-from .questions import FRAME, MAX_MISSING, appraise, num_outcomes, row_span, set_columns, set_missing, set_question, tabulate
+from .questions import FRAME, MAX_MISSING, appraise, ask_also, num_outcomes, row_span, set_columns, set_missing, start_question, tabulate
 from .sheet import LEVEL, propagate
 
 CAP, KEEP = 150_000, 2_000
@@ -117,20 +117,42 @@ def keep_graph(plans, results, nodes, live, edges):
 
 
 @inner
+def _same_question(asks, n):
+    """Whether a question can be dealt with together with the one before it: the same cards, a later holder."""
+    now, before = asks[n], asks[n - 1]
+    return now["shown"] == before["shown"] and now["cards"] == before["cards"] and now["holder"] > before["holder"]
+
+
+@inner
+def _num_answers(plan, ask):
+    """Count the answers to a question, without the settled cards."""
+    size = popcount(ask["cards"] & plan["open"][ask["holder"]])
+    return np.int64(1) << size if ask["shown"] else size + 1
+
+
+@inner
 def _weigh_all(plan, result, live, edges, ask, asks, begin, end, worths):
     """Appraise some of the questions on one graph; gives the last one's table (ask: a FRAME record to work in)."""
-    most = np.int64(1)
+    most, holders = np.int64(1), np.int64(plan["num_holders"])
     set_columns(plan, ask)
     for n in range(begin, end):
-        size = popcount(asks[n]["cards"] & plan["open"][asks[n]["holder"]])
-        most = max(most, np.int64(1) << size if asks[n]["shown"] else size + 1)
-    table, rows = np.empty((most, num_outcomes(ask["columns"], ask["missing"]))), np.empty(row_span(ask, most) * result["live"])
-    for n in range(begin, end):
-        holder = asks[n]["holder"]
-        set_question(plan, holder, asks[n]["cards"] & plan["open"][holder], asks[n]["shown"], ask)
+        most = max(most, _num_answers(plan, asks[n]))
+    table = np.empty((holders, most, num_outcomes(ask["columns"], ask["missing"])))
+    rows = np.empty(row_span(ask, most * holders) * result["live"])
+    n = begin
+    while n < end:
+        after, answers = n + 1, _num_answers(plan, asks[n])
+        while after < end and _same_question(asks, after):
+            answers = max(answers, _num_answers(plan, asks[after]))
+            after += 1
+        start_question(plan, np.int64(asks[n]["shown"]), answers, ask)
+        for m in range(n, after):
+            ask_also(plan, asks[m]["holder"], asks[m]["cards"] & plan["open"][asks[m]["holder"]], ask)
         tabulate(plan, result["begin"], live, edges, ask, rows, table)
-        appraise(table, ask["answers"], worths[n])
-    return table
+        for m in range(n, after):
+            appraise(table[m - n], answers, worths[m])
+        n = after
+    return table[0]
 
 
 @kernel
@@ -146,7 +168,7 @@ def weigh(plans, results, live, edges, frames, asks, worths):
         worths: WORTH [N], overwritten.
 
     Returns:
-        The last question's table, see `tabulate`.
+        The table of the last question or, if it was put to several holders, of the first of them; see `tabulate`.
     """
     return _weigh_all(plans[0], results[0], live, edges, frames[0], asks, 0, asks.size, worths)
 

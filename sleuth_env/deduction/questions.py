@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..bits import inner, popcount
-from .evidence import MAX_CARDS
+from .evidence import MAX_CARDS, MAX_HOLDERS
 
 MAX_MISSING = 3
 MAX_SHOWN = 6  # a question about more cards than this can only be answered with a number
@@ -26,7 +26,7 @@ WORTH = np.dtype(
 )
 
 
-# A question on a graph of deals.
+# A question to one or more holders on a graph of deals.
 FRAME = np.dtype(
     [
         ("column", "i8", MAX_CARDS),  # per layer: the number of its card among those that may be missing, -1 cannot be
@@ -35,11 +35,16 @@ FRAME = np.dtype(
         ("cut", "i8"),  # the graph is cut where the last holder gets this one of his cards
         ("on", "i8"),  # whether the first missing card is carried along above the cut,
         ("back", "i8"),  # and the last one below
-        ("holder", "i8"),  # who is asked
         ("shown", "i8"),
-        ("adds", "i8", MAX_CARDS),  # per layer: what having the card adds to the answer
-        ("before", "i8", MAX_CARDS + 1),  # what the layers before add together
-        ("answers", "i8"),  # how many there are
+        ("asked", "i8"),  # how many holders are asked, all at once,
+        ("index", "i8", MAX_HOLDERS),  # and per holder: the how manieth of them he is, -1 not asked
+        ("adds", "i8", (MAX_CARDS, MAX_HOLDERS)),  # per layer and asked holder: what having the card adds to the answer
+        ("before", "i8", (MAX_CARDS + 1, MAX_HOLDERS)),  # what the layers before add together
+        ("total", "i8", MAX_HOLDERS),  # and what all layers add together
+        ("top", "i8"),  # the layer after the last that adds anything,
+        ("bottom", "i8"),  # and the first that does
+        ("answers", "i8"),  # room for the answers of one holder
+        ("block", "i8"),  # and of all that are asked,
         ("span", "i8"),  # numbers that a node carries
     ],
     align=True,
@@ -82,32 +87,62 @@ def set_columns(plan, ask):
 
 
 @inner
-def row_span(ask, answers):
-    """Give the numbers that a node carries for a question with so many answers."""
-    return answers * ask["columns"] if ask["missing"] > 1 else answers
+def row_span(ask, block):
+    """Give the numbers that a node carries for questions with so many answers together."""
+    return block * ask["columns"] if ask["missing"] > 1 else block
 
 
 @inner
-def set_question(plan, holder, cards, shown, ask):
-    """Fill in the part of a FRAME record that belongs to a question (cards: open ones of the holder; shown: 0 or 1).
+def start_question(plan, shown, answers, ask):
+    """Begin the part of a FRAME record that belongs to a question: nobody is asked yet (answers: room for those of each)."""
+    ask["shown"], ask["asked"], ask["answers"], ask["top"], ask["bottom"] = shown, 0, answers, 0, plan["size"]
+    ask["block"], ask["span"] = 0, 0
+    for h in range(MAX_HOLDERS):
+        ask["index"][h] = -1
+
+
+@inner
+def ask_also(plan, holder, cards, ask):
+    """Put the question to one more holder (cards: the open ones of his that are asked for).
 
     An answer is a number of cards or, where they are shown, which ones: bit ``j`` is the j-th of them along the layers.
     """
-    total, bit = np.int64(0), np.int64(1)
+    total, bit, k, shown = np.int64(0), np.int64(1), ask["asked"], ask["shown"]
     for i in range(plan["size"]):
-        ask["before"][i] = total
+        ask["before"][i, k] = total
         asked = cards >> plan["order"][i] & 1
-        ask["adds"][i] = asked * bit
+        ask["adds"][i, k] = asked * bit
         total += asked * bit
         bit <<= asked * shown
-    ask["before"][plan["size"]] = total
-    ask["holder"], ask["shown"], ask["answers"], ask["span"] = holder, shown, total + 1, row_span(ask, total + 1)
+        if asked:
+            ask["top"], ask["bottom"] = max(ask["top"], i + 1), min(ask["bottom"], i)
+    ask["before"][plan["size"], k], ask["total"][k] = total, total
+    ask["index"][holder] = k
+    ask["asked"] = k + 1
+    ask["block"] = (k + 1) * ask["answers"]
+    ask["span"] = row_span(ask, ask["block"])
 
 
 @inner
-def _add_shifted(rows, target, source, length, shift):
-    for j in range(length - shift):
-        rows[target + j + shift] += rows[source + j]
+def _add(rows, target, source, length):
+    for j in range(length):
+        rows[target + j] += rows[source + j]
+
+
+@inner
+def _add_answered(rows, target, source, length, ask, i, to):
+    """Add one row to another when a holder gets the card of layer ``i``: his answer moves on, the others' stay."""
+    k = ask["index"][to]
+    shift = ask["adds"][i, k] if k >= 0 else np.int64(0)
+    if shift == 0:
+        _add(rows, target, source, length)
+        return
+    answers, block = ask["answers"], ask["block"]
+    for start in range(0, length, block):
+        own = start + k * answers
+        _add(rows, target + start, source + start, own - start)
+        _add(rows, target + own + shift, source + own, answers - shift)
+        _add(rows, target + own + answers, source + own + answers, start + block - own - answers)
 
 
 @inner
@@ -124,105 +159,113 @@ def _scale(rows, at, length, factor):
 
 
 @inner
+def _fill(rows, at, block, answers, value):
+    """Note for all who are asked: so many paths, with nothing answered."""
+    for start in range(at, at + block, answers):
+        rows[start] = value
+
+
+@inner
 def _carry_back(plan, begin, live, edges, ask, rows):
     """Fill in, below the cut, the paths to the end by the rest of the answer (and by the last missing card of three)."""
     size, last = plan["size"], plan["num_holders"] - 1
-    cut, span, answers, holder = ask["cut"], ask["span"], ask["answers"], ask["holder"]
-    top = size
-    while not ask["back"] and top > 0 and ask["adds"][top - 1] == 0:
-        top -= 1
+    cut, span, block = ask["cut"], ask["span"], ask["block"]
+    top = size if ask["back"] else ask["top"]
     for node in range(begin[top], begin[size + 1]):
         if live[node]["placed"] >= cut:
             if node < begin[top + 1]:
-                _clear(rows, node * span, answers)
-            rows[node * span] = live[node]["finish"]
+                _clear(rows, node * span, block)
+            _fill(rows, node * span, block, ask["answers"], live[node]["finish"])
     for i in range(top - 1, -1, -1):
-        adds = ask["adds"][i]
         for node in range(begin[i], begin[i + 1]):
             if live[node]["placed"] < cut:
                 continue
-            length, at = answers if live[node]["placed"] == ask["missing"] else span, node * span
+            length, at = block if live[node]["placed"] == ask["missing"] else span, node * span
             _clear(rows, at, length)
             for edge in range(live[node]["first"], live[node + 1]["first"]):
                 to, child = edges[edge]["holder"], edges[edge]["child"] * span
                 if to == last:
-                    _add_shifted(rows, at + ask["column"][i] * answers, child, answers, 0)
+                    _add(rows, at + ask["column"][i] * block, child, block)
                 else:
-                    _add_shifted(rows, at, child, length, adds if to == holder else 0)
+                    _add_answered(rows, at, child, length, ask, i, to)
             _scale(rows, at, length, live[node]["gain"])
+
+
+@inner
+def _join_one(ask, i, k, above, below, outcome, rows, table):
+    """As `_join`, for one holder who is asked and one set of missing cards."""
+    before, after = ask["before"][i, k], ask["before"][i + 1, k]
+    step = after + 1 if ask["shown"] else 1
+    for a in range(before + 1):
+        for b in range(0, ask["total"][k] - after + 1, step):
+            table[k, a + b, outcome] += rows[above + a] * rows[below + b]
 
 
 @inner
 def _join(ask, i, above, below, rows, table):
     """Put the two parts of the deals together in which the card of layer ``i`` is the missing card at the cut."""
-    column, answers = ask["column"][i], ask["answers"]
-    most_above, step = ask["before"][i], ask["before"][i + 1] + 1 if ask["shown"] else 1
-    most_below = answers - 1 - ask["before"][i + 1]
+    column, answers, block = ask["column"][i], ask["answers"], ask["block"]
     for first in range(column if ask["on"] else 1):
-        at = above + first * answers
         for last in range(column + 1 if ask["back"] else 0, ask["columns"] if ask["back"] else 1):
             outcome = column
             if ask["on"]:
                 outcome = column * (column - 1) // 2 + first
             if ask["back"]:
                 outcome += last * (last - 1) * (last - 2) // 6
-            start = below + last * answers
-            for a in range(most_above + 1):
-                for b in range(0, most_below + 1, step):
-                    table[a + b, outcome] += rows[at + a] * rows[start + b]
+            for k in range(ask["asked"]):
+                _join_one(ask, i, k, above + first * block + k * answers, below + last * block + k * answers, outcome, rows, table)
 
 
 @inner
 def _pass_on(live, edges, ask, i, node, last, carry, rows, table):
     """Pass a node's row above the cut on along its edges (if ``carry``), and across the cut."""
-    placed, answers, span, holder, adds = live[node]["placed"], ask["answers"], ask["span"], ask["holder"], ask["adds"][i]
-    at, length = node * span, answers if placed == 0 else span
+    placed, block, span = live[node]["placed"], ask["block"], ask["span"]
+    at, length = node * span, block if placed == 0 else span
     for edge in range(live[node]["first"], live[node + 1]["first"]):
         to, child = edges[edge]["holder"], edges[edge]["child"] * span
         if to == last and placed + 1 == ask["cut"]:
             _join(ask, i, at, child, rows, table)
         elif to == last:
-            _add_shifted(rows, child + ask["column"][i] * answers, at, answers, 0)
+            _add(rows, child + ask["column"][i] * block, at, block)
         elif carry:
-            _add_shifted(rows, child, at, length, adds if to == holder else 0)
+            _add_answered(rows, child, at, length, ask, i, to)
 
 
 @inner
 def _open_layer(begin, live, ask, i, fresh, rows):
     """Prepare the rows of a layer above the cut: no paths yet or, before anything is carried, those counted long ago."""
+    block, span = ask["block"], ask["span"]
     for node in range(begin[i], begin[i + 1]):
         if live[node]["placed"] < ask["cut"]:
-            at = node * ask["span"]
-            _clear(rows, at, ask["answers"] if live[node]["placed"] == 0 else ask["span"])
+            _clear(rows, node * span, block if live[node]["placed"] == 0 else span)
             if fresh:
-                rows[at] = live[node]["reach"]
+                _fill(rows, node * span, block, ask["answers"], live[node]["reach"])
 
 
 @inner
 def _carry_on(plan, begin, live, edges, ask, rows, table):
     """Carry, above the cut, the paths from the start by the answer so far (and by the first missing card), and join."""
-    size, last = plan["size"], plan["num_holders"] - 1
-    bottom = 0
-    while not ask["on"] and bottom < size and ask["adds"][bottom] == 0:
-        bottom += 1
+    size, last, block, span = plan["size"], plan["num_holders"] - 1, ask["block"], ask["span"]
+    bottom = 0 if ask["on"] else ask["bottom"]
     _open_layer(begin, live, ask, 0, True, rows)
     for i in range(size):
         _open_layer(begin, live, ask, i + 1, i < bottom, rows)
         for node in range(begin[i], begin[i + 1]):
             if live[node]["placed"] < ask["cut"]:
                 if i > bottom:
-                    _scale(rows, node * ask["span"], ask["answers"] if live[node]["placed"] == 0 else ask["span"], live[node]["gain"])
+                    _scale(rows, node * span, block if live[node]["placed"] == 0 else span, live[node]["gain"])
                 _pass_on(live, edges, ask, i, node, last, i >= bottom, rows, table)
     if ask["missing"] == 0:
         for node in range(begin[size], begin[size + 1]):
-            _scale(rows, node * ask["span"], ask["answers"], live[node]["gain"] if size > bottom else 1.0)
-            for a in range(ask["answers"]):
-                table[a, 0] += rows[node * ask["span"] + a]
+            _scale(rows, node * span, block, live[node]["gain"] if size > bottom else 1.0)
+            for k in range(ask["asked"]):
+                for a in range(ask["answers"]):
+                    table[k, a, 0] += rows[node * span + k * ask["answers"] + a]
 
 
 @inner
 def tabulate(plan, begin, live, edges, ask, rows, table):
-    """Fill in a question's table: deals by answer (without the settled cards) and set of open missing cards.
+    """Fill in a question's tables: deals by holder asked, answer (without the settled cards), set of open missing cards.
 
     The sets are numbered by their columns in colex order: {a < b < c} is a + C(b, 2) + C(c, 3).
 
@@ -232,11 +275,12 @@ def tabulate(plan, begin, live, edges, ask, rows, table):
         live: LIVE [N + 1], edges: EDGE [E], the graph.
         ask: one FRAME record, filled in.
         rows: f8 [N * span], overwritten.
-        table: f8 [answers, outcomes] or larger, overwritten.
+        table: f8 [asked, answers, outcomes] or larger, overwritten.
     """
-    for answer in range(ask["answers"]):
-        for outcome in range(table.shape[1]):
-            table[answer, outcome] = 0.0
+    for k in range(ask["asked"]):
+        for answer in range(ask["answers"]):
+            for outcome in range(table.shape[2]):
+                table[k, answer, outcome] = 0.0
     if ask["missing"]:
         _carry_back(plan, begin, live, edges, ask, rows)
     _carry_on(plan, begin, live, edges, ask, rows, table)
@@ -249,7 +293,7 @@ def _bits(part, whole):
 
 @inner
 def appraise(table, answers, worth):
-    """Sum a question's table up into one WORTH record."""
+    """Sum the table of a question to one holder (f8 [answers, outcomes]) up into one WORTH record."""
     count, information, decisive, surprise, outcomes = 0.0, 0.0, 0.0, 0.0, table.shape[1]
     for a in range(answers):
         for o in range(outcomes):
