@@ -32,12 +32,12 @@ no_entry: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 inner = njit(**no_entry)
 
 
-def popcount(mask: int) -> int:
+def popcount(mask: int | np.integer[Any]) -> int:
     """Count the set bits of a non-negative int64 mask."""
     return int(mask).bit_count()
 
 
-def lowest(mask: int) -> int:
+def lowest(mask: int | np.integer[Any]) -> int:
     """Give the index of the lowest set bit of an int64 mask that is not zero."""
     return (int(mask) & -int(mask)).bit_length() - 1
 

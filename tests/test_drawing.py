@@ -10,8 +10,8 @@ from sleuth_env.sleuth.cards import GEMS, NUM_GEMS, Options, make_rules
 from sleuth_env.sleuth.clues import read_sheet
 from sleuth_env.sleuth.drawing import draw_ansi, draw_rgb
 from sleuth_env.sleuth.notation import gem_name, parse_game, parse_question
-from sleuth_env.sleuth.state import FINISHED, deal, new_states
 from sleuth_env.sleuth.scene import HELD, MISSING, OPEN, TABLE, YOURS, cell_at, make_scene
+from sleuth_env.sleuth.state import FINISHED, deal, new_states
 from sleuth_env.sleuth.view import VIEW, view
 
 FILES = sorted((Path(__file__).parent / "games").glob("*.txt"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sleuth_env import sleuth_v0
 from sleuth_env import sleuth as kernels
+from sleuth_env import sleuth_v0
 from sleuth_env.sleuth.cards import Options, make_rules
 from sleuth_env.sleuth.drawing import draw_ansi
 from sleuth_env.sleuth.features import RECORDS, observation_size, write_observations

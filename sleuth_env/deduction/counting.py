@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..bits import advance, inner, kernel, popcount
-from .automata import AUTOMATA, INTRICATE, MAX_LAYERS, NO_DEAL, PLAN, make_plan
+from .automata import AUTOMATA, INTRICATE, MAX_LAYERS, NO_DEAL, make_plan
 from .evidence import MAX_HOLDERS
 from .graph import EDGE, LIVE, NODE, grow, keep_live, new_slots, pack, sum_up
-from .questions import FRAME, MAX_MISSING, appraise, ask_also, num_outcomes, row_span, set_columns, set_missing, start_question, tabulate
+from .questions import MAX_MISSING, appraise, ask_also, num_outcomes, row_span, set_columns, set_missing, start_question, tabulate
 from .sheet import LEVEL, propagate
 
 CAP, KEEP = 150_000, 2_000
