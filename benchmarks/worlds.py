@@ -1,0 +1,132 @@
+"""Print what exact counting costs, over whole games of 3 to 7 players: greedy ones (bot `sheet`) and random questions (bot `cautious`).
+
+A position is that of whoever has the turn. Per position: joint states; CPU milliseconds of the kernel that counts ("posterior"),
+of `belief` with all its Python ("belief"), and of the posterior with all questions that the mover's cards allow ("move"); and
+the share of positions counted exactly. Then, after every answer and for every seat, how much later than the exact count the
+sheet proves the missing gem.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from sleuth_env.deduction.automata import PLAN
+from sleuth_env.deduction.counting import CAP, KEEP, measure, room
+from sleuth_env.deduction.evidence import EVIDENCE
+from sleuth_env.deduction.graph import RESULT
+from sleuth_env.deduction.sheet import SHEET, propagate
+from sleuth_env.sleuth import FINISHED, VIEW, Options, deal, legal, make_bot, make_rules, new_states, num_actions, step, view
+from sleuth_env.sleuth.belief import ORDERS, belief, beliefs
+from sleuth_env.sleuth.cards import NUM_GEMS
+from sleuth_env.sleuth.clues import clues
+from sleuth_env.sleuth.state import OFFER, TURN
+
+
+def play(options: Options, bot: str, games: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Play games; give before every step the states (STATE [games]) and everybody's views (VIEW [P, games]), to be read at once."""
+    rules, states, chance = make_rules(options), new_states(games), np.random.default_rng(seed)
+    player, views = make_bot(bot, options), np.zeros((options.num_players, games), VIEW)
+    deal(rules, states, chance.integers(0, 2**63, games).astype(np.uint64))
+    mask, taken = np.zeros((games, num_actions(options)), np.uint8), np.zeros(games, np.uint8)
+    while (states["phase"] != FINISHED).any():
+        for seat in range(options.num_players):
+            view(rules, states, np.full(games, seat), views[seat])
+        yield states, views
+        legal(rules, states, mask)
+        own = views[np.maximum(states["actor"], 0), np.arange(games)]
+        step(rules, states, player.act(own, mask, chance.integers(0, 2**63, games).astype(np.uint64)), taken)
+
+
+def movers(options: Options, bot: str, games: int) -> np.ndarray:
+    """Give the views of whoever has the turn, whenever one begins, VIEW [N]."""
+    seen = []
+    for states, views in play(options, bot, games, seed=1):
+        rows = np.flatnonzero(states["phase"] == TURN)
+        seen.append(views[states["turn"][rows], rows])
+    return np.concatenate(seen)
+
+
+def milliseconds(call: Callable[[], object]) -> float:
+    """CPU time of one call."""
+    began = time.thread_time_ns()
+    call()
+    return (time.thread_time_ns() - began) / 1e6
+
+
+def spread(values: list[float], digits: int) -> str:
+    """Median, 99th percentile and maximum."""
+    return " / ".join(f"{value:,.{digits}f}" for value in np.percentile(values, [50, 99, 100]))
+
+
+def print_costs(rules: np.ndarray, views: np.ndarray) -> None:
+    """Measure some positions (VIEW [N]) one by one."""
+    evidence, sheets, plans, results = (np.zeros(n, dtype) for n, dtype in ((views.size, EVIDENCE), (1, SHEET), (1, PLAN), (1, RESULT)))
+    clues(rules, views, evidence)
+    holders, space = np.zeros((NUM_GEMS, int(rules["num_players"][0]))), room(CAP, KEEP)[:3]
+    posterior, whole, move, states, exact = [], [], [], [], []
+    for row in range(views.size):
+        one, seen = evidence[row : row + 1], views[row : row + 1]
+        posterior.append(milliseconds(lambda one=one: measure(one, ORDERS, CAP, KEEP, np.uint64(0), sheets, plans, results, holders, *space)))
+        states.append(float(results["states"][0]))
+        exact.append(results["exact"][0])
+        whole.append(milliseconds(lambda seen=seen: belief(rules, seen)))
+        move.append(milliseconds(lambda seen=seen: beliefs(rules, seen)))
+    print(f"  states {spread(states, 0)}, exact {np.mean(exact):.1%}; ms (p50 / p99 / max)", end="")
+    print(f": posterior {spread(posterior, 3)}; belief {spread(whole, 3)}; move {spread(move, 2)}", flush=True)
+
+
+def proved_turns(options: Options, bot: str, games: int) -> tuple[np.ndarray, np.ndarray]:
+    """Find for each seat of each game the turn at which sheet and exact count prove the missing gem, inf never (f8 [P, games])."""
+    rules, by_sheet = make_rules(options), np.full((options.num_players, games), np.inf)
+    by_count, evidence, sheets = by_sheet.copy(), np.zeros(games, EVIDENCE), np.zeros(games, SHEET)
+    for states, views in play(options, bot, games, seed=2):
+        answered = (states["phase"] == OFFER) & (states["offer_at"] == 0)
+        for seat in range(options.num_players):
+            clues(rules, views[seat], evidence)
+            propagate(evidence, sheets)
+            told = answered & (sheets["has"][:, options.num_players - 1] != 0)
+            by_sheet[seat, told] = np.minimum(by_sheet[seat, told], states["turn_number"][told])
+            by_count[seat, told] = np.minimum(by_count[seat, told], by_sheet[seat, told])
+            for row in np.flatnonzero(answered & (by_count[seat] == np.inf)):
+                if belief(rules, views[seat, row : row + 1]).missing.max() == 1:
+                    by_count[seat, row] = states["turn_number"][row]
+    return by_sheet, by_count
+
+
+def print_delay(players: int, bot: str, games: int) -> None:
+    """Compare sheet and exact count in games that go on until all but one have found the missing gem."""
+    by_sheet, by_count = proved_turns(Options(num_players=players, winners=players - 1), bot, games)
+    solved = by_count < np.inf
+    later = by_sheet[solved] - by_count[solved]
+    known = later[later < np.inf]
+    print(f"  of {solved.sum()} seats for which the exact count proves the missing gem the sheet has not yet proved it then for {(later > 0).mean():.0%}", end="")
+    print(f", is {known.mean():.2f} turns later on average, and does not prove it before the game ends for {np.isinf(later).mean():.0%}", flush=True)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=int, default=10, help="games for each number of players and bot (default: 10)")
+    parser.add_argument("--positions", type=int, default=300, help="positions measured of these (default: 300)")
+    parser.add_argument("--players", type=int, nargs="*", default=[3, 4, 5, 6, 7])
+    arguments = parser.parse_args()
+    for players in arguments.players:
+        options = Options(num_players=players)
+        rules = make_rules(options)
+        for bot in ("sheet", "cautious"):
+            views = movers(options, bot, arguments.games)
+            chosen = np.linspace(0, views.size - 1, min(arguments.positions, views.size)).astype(int)
+            belief(rules, views[:1]), beliefs(rules, views[:1])
+            print(f"{players} players, {bot}: {views.size} positions, {chosen.size} measured")
+            print_costs(rules, views[chosen])
+            print_delay(players, bot, arguments.games)
+    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
