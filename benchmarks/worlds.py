@@ -104,8 +104,8 @@ def print_delay(players: int, bot: str, games: int) -> None:
     solved = by_count < np.inf
     later = by_sheet[solved] - by_count[solved]
     known = later[later < np.inf]
-    print(f"  of {solved.sum()} seats for which the exact count proves the missing gem the sheet has not yet proved it then for {(later > 0).mean():.0%}", end="")
-    print(f", is {known.mean():.2f} turns later on average, and does not prove it before the game ends for {np.isinf(later).mean():.0%}", flush=True)
+    print(f"  {solved.sum()} seats solved by the exact count, of these not yet by the sheet {(later > 0).mean():.0%}", end="")
+    print(f"; it is {known.mean():.2f} turns later on average, too late for the game for {np.isinf(later).mean():.0%}", flush=True)
 
 
 def main() -> None:

@@ -249,6 +249,15 @@ def grow(plan, a, nodes, slots, result, cap, keep, bits):
 
 
 @inner
+def _clear_sums(size, holders, result):
+    for i in range(size):
+        for h in range(holders):
+            result["cells"][i, h] = 0.0
+        for copy in range(COPIES):
+            result["last"][copy, i] = 0.0
+
+
+@inner
 def sum_up(plan, nodes, result):
     """Count the deals backwards: all of them, and those in which a holder has a card; mark the dead nodes (``finish`` 0)."""
     size, holders = plan["size"], plan["num_holders"]
@@ -256,12 +265,8 @@ def sum_up(plan, nodes, result):
     for node in range(begin[size], begin[size + 1]):
         nodes[node]["finish"] = nodes[node]["gain"]
     live, edges = begin[size + 1] - begin[size], 0
-    for copy in range(COPIES):
-        for i in range(size):
-            result["last"][copy, i] = 0.0
+    _clear_sums(size, holders, result)
     for i in range(size - 1, -1, -1):
-        for h in range(holders):
-            result["cells"][i, h] = 0.0
         for node in range(begin[i], begin[i + 1]):
             paths = 0.0
             for h in range(holders):

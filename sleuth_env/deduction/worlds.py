@@ -18,7 +18,7 @@ import numpy as np
 from .automata import NO_DEAL, PLAN
 from .conflicts import conflict
 from .counting import ASK, BROKEN, CAP, KEEP, count_modulo, draw, keep_graph, measure, room, survey, weigh
-from .evidence import MAX_CARDS, Contradiction, EvidenceError, cards_of, mask_of
+from .evidence import MAX_CARDS, EvidenceError, cards_of, mask_of
 from .graph import COPIES, EDGE, LIVE, RESULT
 from .questions import FRAME, MAX_MISSING, MAX_SHOWN, WORTH
 from .sheet import SHEET, broken_reason
@@ -26,7 +26,7 @@ from .sheet import SHEET, broken_reason
 ONE_ORDER = np.arange(MAX_CARDS)[None, :]
 
 
-class Unresolved(RuntimeError):
+class IntricateError(RuntimeError):
     """The evidence is too intricate to be counted: one holder's counts alone have too many states."""
 
 
@@ -58,7 +58,7 @@ class Worlds:
 
     Raises:
         Contradiction: no deal satisfies the evidence; the message names a smallest set of counts that cannot all hold.
-        Unresolved: the evidence is far too intricate.
+        IntricateError: the evidence is far too intricate.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Worlds:
             return broken_reason(self.evidence[0], int(self.sheet["broken"][0]))
         if code == NO_DEAL:
             return conflict(self.evidence, lambda evidence: _fits(evidence, orders, cap))
-        return Unresolved(f"the evidence is too intricate to be counted (code {code}); a larger cap or keep may help")
+        return IntricateError(f"the evidence is too intricate to be counted (code {code}); a larger cap or keep may help")
 
     @cached_property
     def count(self) -> int:
