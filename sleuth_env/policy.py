@@ -31,11 +31,19 @@ FORMAT, FORMAT_VERSION = "sleuth-env policy", "1"
 MAY_DIFFER = ("first_player", "offer_order", "max_turns")
 ACTIVATIONS = ("relu", "tanh")
 MOST_LAYERS, MOST_HEADER_BYTES, MOST_FILE_BYTES = 16, 1 << 20, 1 << 30
+MOST_MESSAGE = 500  # characters
 TWO_TO_MINUS_53 = 2.0**-53
 
 
 class PolicyError(ValueError):
-    """A policy file cannot be read, or cannot play this game; the message says why."""
+    """A policy file cannot be read, or cannot play this game; the message says why.
+
+    Files are not trusted, nor is what a message quotes of them: it is cut to one line of printable characters.
+    """
+
+    def __init__(self, message: str) -> None:
+        printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in message[:MOST_MESSAGE])
+        super().__init__(printable + (" ..." if len(message) > MOST_MESSAGE else ""))
 
 
 Layers = Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]]
@@ -121,6 +129,12 @@ class Policy:
             values = _applied(values, layer)
             values = np.maximum(values, 0) if self.activation == "relu" else np.tanh(values)
         return values
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "game": self.game.__name__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, game=import_module(state["game"]))
 
     def seated(self, options: Any) -> Policy:
         """Give this policy as a player of a game with these options.
@@ -325,6 +339,8 @@ def make_player(text: str, options: Any, game: Any = None, greedy: bool = False)
         ValueError: no such bot.
     """
     game = game or import_module("sleuth_env.sleuth")
+    if not isinstance(text, str):
+        raise PolicyError(f"a player is named by a text, the name of a bot or the path of a policy file (*{SUFFIX}), got {text!r}")
     if text.endswith(SUFFIX):
         return load_policy(text, game, greedy).seated(options)
     return game.make_bot(text, options)
@@ -335,7 +351,7 @@ def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
-    content = _read_bytes(Path(path))
+    content = _read_bytes(path)
     header_size = int.from_bytes(content[:8], "little")
     if len(content) < 8 or not 2 <= header_size <= min(MOST_HEADER_BYTES, len(content) - 8):
         raise PolicyError(f"{path} is no policy file, or only the beginning of one")
@@ -359,12 +375,12 @@ def _kind(entry: Any) -> Any:
     return entry.get("dtype") if isinstance(entry, dict) else None
 
 
-def _read_bytes(path: Path) -> bytes:
+def _read_bytes(path: str | Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        with Path(path).open("rb") as file:
             content = file.read(MOST_FILE_BYTES + 1)
-    except OSError as error:
-        raise PolicyError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (OSError, TypeError, ValueError) as error:
+        raise PolicyError(f"{path!s} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if len(content) > MOST_FILE_BYTES:
         raise PolicyError(f"{path} is larger than any policy file ({MOST_FILE_BYTES} bytes)")
     return content

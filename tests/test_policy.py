@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 import struct
@@ -324,3 +325,34 @@ def test_saving_replaces_a_file_in_one_step_and_leaves_nothing_else(file: Path):
     save_policy(random_policy(steps=99), file, VERSIONS)
     assert read_metadata(file)["steps"] == 99
     assert [path.name for path in file.parent.iterdir()] == ["p.safetensors"]
+
+
+def test_a_policy_can_be_copied_and_pickled(file: Path, seen) -> None:
+    views, legal = seen
+    policy = load_policy(file)
+    for other in (copy.deepcopy(policy), pickle.loads(pickle.dumps(policy))):
+        np.testing.assert_array_equal(other.act(views, legal, seeds(len(views))), policy.act(views, legal, seeds(len(views))))
+
+
+def test_a_policy_object_for_other_options_is_refused_as_its_file_is(file: Path) -> None:
+    with pytest.raises(PolicyError, match="super_sleuth=False"):
+        play_match(sleuth, Options(num_players=3, super_sleuth=True), [load_policy(file), "random", "random"], 1)
+
+
+@pytest.mark.parametrize("path", [None, 5, "a\0b"])
+def test_what_is_no_path_is_refused(path: object) -> None:
+    with pytest.raises(PolicyError, match="cannot be read"):
+        load_policy(path)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"a player is named by a text|there is no bot"):
+        make_player(path, THREE)  # type: ignore[arg-type]
+
+
+def test_messages_are_one_short_printable_line() -> None:
+    message = str(PolicyError("\x1b[31mred\nnext" + "x" * 60_000))
+    assert message.isprintable()
+    assert len(message) < 600
+
+
+def test_a_path_object_is_a_player_too(file: Path) -> None:
+    result = play_match(sleuth, THREE, [file, "random", "random"], 2)  # type: ignore[list-item]
+    assert result.entries[0].name == str(file)
