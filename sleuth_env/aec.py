@@ -21,6 +21,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 from .game import NO_RENDER_MODE, RENDER_MODES, Game, Records, action_number, check_choice, check_seed, make_options, opaque, refusal, render_view, whole_number
 
 ILLEGAL_REWARD = -1.0
+NO_SNAPSHOT = "that is no snapshot, which get_state() takes"
 Observation = dict[str, NDArray[Any]]
 # Scratch arrays for the kernels, and views into the state: a copy of the environment makes its own.
 _BUFFERS = ("_rules", "_actor", "_action", "_taken", "_seat", "_seats", "_view", "_views")
@@ -166,6 +167,7 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
 
     def forfeit(self, reward: float) -> None:
         """End the game for everybody because of `agent_selection`, who gets this reward, the others 0: what `env` does after an illegal action."""
+        self._must_be_reset()
         # Both flags, as PettingZoo's own wrapper for illegal actions sets them.
         self._end([reward if agent == self.agent_selection else 0.0 for agent in self.agents], True, True)
 
@@ -293,23 +295,26 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         """
         self._check_snapshot(state)
         generator, _ = seeding.np_random(0)
-        generator.bit_generator.state = state["stream"]
+        try:
+            generator.bit_generator.state = state["stream"]
+        except (TypeError, ValueError, KeyError) as error:
+            raise ValueError(f"{NO_SNAPSHOT}: stream is no state of a generator") from error
         copies = {name: state[name].copy() for name in _COPIED}
         for name in _RECORDS:
             opaque(getattr(self, name))[:] = opaque(state[name])
-        vars(self).update(copies, _np_random=generator, infos={agent: {} for agent in copies["agents"]})
-        vars(self).update({name: state[name] for name in _KEPT})
+        kept = {name: state[name] for name in _KEPT}
+        self.__dict__.update(copies | kept, _np_random=generator, infos={agent: {} for agent in copies["agents"]})
 
     def _check_snapshot(self, state: Any) -> None:
         names = (*_RECORDS, *_COPIED, *_KEPT, "stream")
         lacking = [name for name in names if name not in state] if isinstance(state, Mapping) else names
         if lacking:
-            raise ValueError(f"that is no snapshot, which get_state() takes: it lacks {', '.join(lacking)}")
+            raise ValueError(f"{NO_SNAPSHOT}: it lacks {', '.join(lacking)}")
         if state["options"] != self.options:
             raise ValueError(f"the snapshot is of a game with {state['options']}, this one has {self.options}")
         for name in _RECORDS:
             if getattr(state[name], "dtype", None) != self._states.dtype or state[name].shape != (1,):
-                raise ValueError(f"that is no snapshot, which get_state() takes: {name} is no record of a game")
+                raise ValueError(f"{NO_SNAPSHOT}: {name} is no record of a game")
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in _BUFFERS}
