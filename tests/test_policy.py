@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import pickle
 import struct
 import subprocess
@@ -188,7 +189,7 @@ def test_other_options_are_refused_by_name(file: Path, change: dict[str, Any]):
 
 
 def test_a_name_that_is_neither_a_bot_nor_a_file_is_refused():
-    with pytest.raises(ValueError, match="random"):
+    with pytest.raises(PolicyError, match=r"no bot 'nobody': a player is one of the bots random, cautious, sheet, or a policy file, .* ends in \.safetensors"):
         make_player("nobody", THREE)
     assert make_player("random", THREE).name == "random"
 
@@ -229,6 +230,18 @@ def test_what_is_no_policy_file_is_refused(tmp_path: Path, content: bytes):
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path):
     assert "No such file" in refused(tmp_path / "nothing.safetensors")
     assert "cannot be read" in refused(tmp_path)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path):
+    os.mkfifo(tmp_path / "x.safetensors")
+    assert "no regular file" in refused(tmp_path / "x.safetensors")
+
+
+def test_a_file_says_what_the_policy_won(tmp_path: Path):
+    save_policy(random_policy(), tmp_path / "x.safetensors", VERSIONS, 0.75)
+    assert read_metadata(tmp_path / "x.safetensors")["win_share"] == 0.75
+    save_policy(random_policy(), tmp_path / "x.safetensors", VERSIONS)
+    assert read_metadata(tmp_path / "x.safetensors")["win_share"] is None
 
 
 def test_nothing_is_ever_unpickled(tmp_path: Path):
@@ -286,6 +299,15 @@ def test_a_safetensors_file_of_something_else_is_refused(tmp_path: Path):
         ({"architecture": '{"kind": "mlp", "hidden": 3, "cells": [8], "activation": "relu"}'}, "unknown architecture"),
         ({"architecture": '{"kind": "mlp", "hidden": [32, 16], "cells": [8], "activation": "exec"}'}, "relu, tanh"),
         ({"architecture": "{}"}, "lacks"),
+        ({"architecture": '{"kind": "mlp", "hidden": [32, 17], "cells": [8], "activation": "relu"}'}, "hidden = [32, 17], its weights are of [32, 16]"),
+        ({"architecture": '{"kind": "mlp", "hidden": [32, 16], "cells": [9], "activation": "relu"}'}, "cells = [9], its weights are of [8]"),
+        ({"num_players": "4"}, "contradicts itself"),
+        ({"num_players": "true"}, "no policy file"),
+        ({"observation": '[["hand", [36]]]'}, "contradicts itself"),
+        ({"steps": "-1"}, "no policy file"),
+        ({"steps": "true"}, "no policy file"),
+        ({"steps": "1.0"}, "no policy file"),
+        ({"win_share": "1.5"}, "no policy file"),
     ],
 )
 def test_metadata_that_does_not_fit_is_refused(file: Path, metadata: dict[str, Any], word: str):
@@ -294,7 +316,9 @@ def test_metadata_that_does_not_fit_is_refused(file: Path, metadata: dict[str, A
 
 def test_a_policy_for_other_options_does_not_fit_by_its_shapes(file: Path):
     layout = sleuth.observation_layout(Options(num_players=4), "sheet")
-    assert "layer 0 must have weights" in refused(rewritten(file, options='{"num_players": 4}', observation_hash=layout.digest))
+    blocks = json.dumps([[block.name, list(block.shape)] for block in layout])
+    other = {"options": '{"num_players": 4}', "num_players": "4", "observation": blocks, "observation_hash": layout.digest}
+    assert "layer 0 must have weights" in refused(rewritten(file, **other))
 
 
 def test_other_types_of_numbers_are_refused(file: Path):
@@ -311,6 +335,24 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, value: float):
     policy.layers[1][0][3, 3] = value
     save_policy(policy, tmp_path / "x.safetensors", VERSIONS)
     assert "not finite" in refused(tmp_path / "x.safetensors")
+
+
+@pytest.mark.parametrize("network", ["layers", "cells"])
+def test_weights_that_could_make_a_logit_overflow_are_refused(tmp_path: Path, network: str):
+    policy = random_policy()
+    for weight, _ in getattr(policy, network):
+        weight *= 1e20
+    save_policy(policy, tmp_path / "x.safetensors", VERSIONS)
+    assert "could overflow" in refused(tmp_path / "x.safetensors")
+
+
+def test_the_largest_weights_allowed_give_finite_logits():
+    size = sleuth.observation_size(THREE, "sheet")
+    weight = np.full((448, size), 0.99e30 / size, np.float32)
+    policy = Policy(sleuth, THREE, "sheet", [(weight, np.zeros(448, np.float32))])
+    assert policy.logits(np.ones((1, size), np.float32))[0, 0] == pytest.approx(0.99e30, rel=1e-4)
+    with pytest.raises(PolicyError, match="could overflow"):
+        Policy(sleuth, THREE, "sheet", [(weight * np.float32(1.1), np.zeros(448, np.float32))])
 
 
 @pytest.mark.parametrize("value", [-1, 10**6])
