@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ import yaml
 
 from sleuth_env import sleuth
 from sleuth_env.match import Table
-from sleuth_env.policy import load_policy, read_metadata
+from sleuth_env.policy import load_policy, read_metadata, save_policy
 from sleuth_env.sleuth import Options
 from training.config import make_config
 from training.curve import STEPS
@@ -77,7 +78,7 @@ def test_a_run_leaves_everything_in_its_folder(finished: Path):
     names = {path.relative_to(finished).as_posix() for path in finished.rglob("*") if path.is_file() and "events" not in path.name}
     checkpoints = {"checkpoints/000000000128.pt", "checkpoints/000000000256.pt"}
     pool = {f"pool/{steps:012d}.safetensors" for steps in (0, 64, 128, 192, 256)}
-    assert names == {"config.yaml", "progress.csv", "best.safetensors", "last.safetensors", *checkpoints, *pool}
+    assert names == {"config.yaml", "progress.csv", "best.safetensors", "last.safetensors", "lock", *checkpoints, *pool}
     assert yaml.safe_load((finished / "config.yaml").read_text())["ppo"]["gamma"] == 1.0
 
 
@@ -174,14 +175,144 @@ def test_what_the_numbers_of_a_run_mean_cannot_change(finished: Path, change: st
     assert "cannot change when a run is resumed" in capsys.readouterr().err
 
 
-def test_a_damaged_checkpoint_is_refused_in_one_line(tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    run = Run(make_config(TINY), tmp_path / "run")
+def started(folder: Path) -> Path:
+    run = Run(make_config(TINY), folder / "run")
     run.start()
-    (tmp_path / "run" / "checkpoints" / "000000000999.pt").write_bytes(b"PK\x03\x04 not really")
+    run.close()
+    return folder / "run"
+
+
+def the_line(capsys: pytest.CaptureFixture[str]) -> str:
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+def test_an_older_checkpoint_takes_the_place_of_a_damaged_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    run = started(tmp_path)
+    (run / "checkpoints" / "000000000999.pt").write_bytes(b"PK\x03\x04 not really")
+    assert main(["--resume", str(run)]) == 0
+    line = the_line(capsys)
+    assert "000000000999.pt cannot be resumed" in line
+    assert line.endswith("going on from 000000000000.pt")
+    assert steps_of(run)[-1] == 256
+    assert {path.name for path in (run / "checkpoints").iterdir()} == {"000000000999.damaged", "000000000128.pt", "000000000256.pt"}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"seconds": None}, "its seconds is missing"),
+        ({"steps": True}, "its steps is missing or of the wrong kind"),
+        ({"steps": -64}, "out of range"),
+        ({"pool": ["../../x"]}, "no snapshot"),
+        ({"parameters": {"policy": {"x": torch.tensor(float("nan"))}}}, "not finite"),
+        ({"parameters": {}}, "cannot be resumed"),
+    ],
+)
+def test_a_checkpoint_with_wrong_content_is_refused_in_one_line(tmp_path: Path, change: dict[str, Any], words: str, capsys: pytest.CaptureFixture[str]):
+    run = started(tmp_path)
+    path = run / "checkpoints" / "000000000000.pt"
+    torch.save(torch.load(path, weights_only=True) | change, path)
+    assert main(["--resume", str(run)]) == 2
+    line = the_line(capsys)
+    assert str(path) in line
+    assert words in line
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,2\n", f"{STEPS},a\n64,1,9\n".encode(), f"{STEPS},a\n64,x\n".encode(), b"\xff\xfe\n", None])
+def test_a_curve_that_is_none_is_refused_in_one_line(tmp_path: Path, content: bytes | None, capsys: pytest.CaptureFixture[str]):
+    run = started(tmp_path)
+    path = run / "progress.csv"
+    path.mkdir() if content is None else path.write_bytes(content)
+    assert main(["--resume", str(run)]) == 2
+    assert f"{path} is not the curve of a run" in the_line(capsys)
+
+
+def test_a_better_policy_than_the_checkpoint_knows_is_kept(tmp_path: Path):
+    # As after a kill between an evaluation and the next checkpoint.
+    run = started(tmp_path)
+    best = run / "best.safetensors"
+    save_policy(load_policy(run / "last.safetensors"), best, {}, 1.0)
+    content = best.read_bytes()
+    assert main(["--resume", str(run)]) == 0
+    assert best.read_bytes() == content
+
+
+def test_a_run_folder_has_one_process_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    first = Run(make_config(TINY), tmp_path / "run")
+    first.start()
     assert main(["--resume", str(tmp_path / "run")]) == 2
-    error = capsys.readouterr().err
-    assert "000000000999.pt cannot be resumed" in error
-    assert len(error.splitlines()) == 1
+    assert "in use" in the_line(capsys)
+    first.close()
+    assert main(["--resume", str(tmp_path / "run")]) == 0
+
+
+def test_a_resumed_run_stays_in_its_folder(finished: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["--resume", str(finished), "--run", "other"]) == 2
+    assert "--run means nothing" in the_line(capsys)
+
+
+def test_past_selves_can_be_the_only_opponents_of_a_resumed_run(tiny: Path, tmp_path: Path):
+    assert main([str(tiny), "--total-steps=64", "--opponents.past-selves=0"]) == 0
+    assert main(["--resume", str(tmp_path / "run"), "--total-steps=128", "--opponents.past-selves=1", "--opponents.bots={}"]) == 0
+
+
+# --- failures ---
+
+
+def test_a_start_that_fails_leaves_no_folder(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr(Run, "checkpoint", full_disk)
+    assert main([str(tiny)]) == 2
+    assert "No space left" in the_line(capsys)
+    assert not (tmp_path / "run").exists()
+
+
+def full_disk(*_: Any) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device", "somewhere/file")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"), [(OSError(errno.ENOSPC, "No space left on device", "a/b"), "a/b: No space left"), (MemoryError(), "out of memory")]
+)
+def test_a_full_disk_or_memory_is_one_line(tiny: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, words: str, capsys: pytest.CaptureFixture[str]):
+    def fail(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(Run, "_log", fail)
+    assert main([str(tiny)]) == 1
+    assert words in the_line(capsys)
+
+
+def test_weights_that_become_no_numbers_are_one_line(tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr("training.run.all_finite", lambda _: False)
+    assert main([str(tiny)]) == 1
+    assert "after step 64 the weights are no finite numbers" in the_line(capsys)
+
+
+def test_a_missing_package_is_one_line_that_says_what_to_install(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.delitem(sys.modules, "training.command", raising=False)
+    monkeypatch.delitem(sys.modules, "training.config")
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    assert main(["--help"]) == 1
+    assert the_line(capsys) == 'error: training needs yaml, which is not installed: pip install ".[train]"'
+
+
+@pytest.mark.parametrize("seconds", [0.15, 0.5, 1.0, 1.6, 2.3])
+def test_ctrl_c_before_training_is_one_line(tiny: Path, tmp_path: Path, seconds: float):
+    command = [sys.executable, "-c", "print(1, flush=True); import sys; from training.train import main; sys.exit(main(sys.argv[1:]))", str(tiny)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=120)
+    if "training in" not in output:
+        assert errors == "interrupted: training had not begun, nothing has changed\n"
+        assert not (tmp_path / "run").exists()
+    assert "Traceback" not in errors
+    assert process.returncode == (0 if "done" in output else 130)
 
 
 # --- refusals ---

@@ -173,6 +173,7 @@ class _Loader(yaml.SafeLoader):
     """YAML 1.2's numbers (``3e-4`` is one; PyYAML reads it as text) and no key twice; safe like yaml.safe_load."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Read a mapping, if no key is there twice."""
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         twice = next((key for i, key in enumerate(keys) if key in keys[:i]), None)
         if twice is not None:
