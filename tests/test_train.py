@@ -257,6 +257,17 @@ def test_past_selves_can_be_the_only_opponents_of_a_resumed_run(tiny: Path, tmp_
     assert main(["--resume", str(tmp_path / "run"), "--total-steps=128", "--opponents.past-selves=1", "--opponents.bots={}"]) == 0
 
 
+def test_a_folder_may_be_called_by_a_number(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    assert main([str(tiny), "--run", "2024", "--total-steps=64", "--evaluation.against=[]"]) == 0
+    assert (tmp_path / "2024" / "config.yaml").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tiny: Path, capsys: pytest.CaptureFixture[str]):
+    assert main([str(tiny), "--run", f"{tiny}/run"]) == 2
+    assert f"run: {tiny}/run cannot be made: Not a directory" in the_line(capsys)
+
+
 # --- failures ---
 
 
