@@ -43,7 +43,7 @@ FIRST_PARTY = {
     "vector": ("game", "learners"),
 }
 # The command line stands above everything and may use it all; no module of the table may use it.
-COMMANDS = ("arguments", "cli", "narration", "play", "replay", "report")
+COMMANDS = ("arguments", "cli", "narration", "play", "replay", "report", "streams")
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
     "pettingzoo": {"aec", "sleuth_v0"},

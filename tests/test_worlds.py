@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections import Counter
 from functools import cache
 from math import factorial
+from pathlib import Path
 
 import numpy as np
 import pytest
-from positions import all_deals, all_hands, evidence_of, may_hold, positions
 
 from sleuth_env.deduction.evidence import Contradiction, EvidenceError, cards_of, make_evidence, mask_of
 from sleuth_env.deduction.sheet import solve
 from sleuth_env.deduction.worlds import Answers, Worlds
 from sleuth_env.sleuth import Options
 from sleuth_env.sleuth.belief import ORDERS
+from tests.positions import all_deals, all_hands, evidence_of, may_hold, positions
 
 GAMES = [Options(num_players=n) for n in range(3, 8)] + [
     Options(num_players=3, missing=2),
@@ -362,3 +366,16 @@ def test_the_hardest_log_is_estimated_within_the_cap():
     assert 0 < worlds.error < 0.2
     assert 0 < worlds.information(0, [0, 1, 2, 3]) < 1
     assert (worlds.sample(50, np.random.default_rng(0))[:, 0] >= -1).all()
+
+
+def three_hands_of_15() -> Worlds:
+    return Worlds(make_evidence(3, range(45), [(h, range(45), 15, 15) for h in range(3)]), num_cards=45)
+
+
+def test_more_deals_than_64_bits_hold_are_counted_without_a_warning_in_plain_python_too():
+    program = "from tests.test_worlds import three_hands_of_15; print(three_hands_of_15().count)"
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parent.parent)}
+    plain = subprocess.run([sys.executable, "-W", "error::RuntimeWarning", "-c", program], env=environment, capture_output=True, text=True, check=True)
+    number = factorial(45) // factorial(15) ** 3
+    assert number > 2**64
+    assert int(plain.stdout) == three_hands_of_15().count == number
