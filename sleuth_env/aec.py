@@ -233,6 +233,14 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         self.game.view(self._rules, self._states, self._seat, self._view)
         return self._view
 
+    def belief(self, agent: str) -> Any:
+        """Give the exact distribution of the hidden cards over all deals consistent with what an agent may know, at any time.
+
+        It is uniform over consistent deals; questions are not taken as evidence about the asker. What it is made of is the
+        game's own: for Sleuth a `sleuth_env.deduction.worlds.Worlds`, see `sleuth_env.sleuth.belief`.
+        """
+        return self.game.belief(self._rules, self.view(agent))
+
     def state(self) -> NDArray[np.float32]:
         """Give everybody's observations, seat by seat, as one vector (f4 [P * N]).
 

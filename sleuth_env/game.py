@@ -93,6 +93,10 @@ class Game(Protocol):
         """Copy what a seat (i8 [B]) may know of each game into ``views`` (VIEW [B])."""
         ...
 
+    def belief(self, rules: Records, views: Records, /) -> Any:
+        """Give the exact distribution of the hidden cards for whoever has a view (VIEW [1]): uniform over all deals consistent with it."""
+        ...
+
     def reveal(self, options: Any, state: Any, /) -> dict[str, Any]:
         """Give the whole hidden state (one STATE record) as plain data in the game's words."""
         ...

@@ -94,6 +94,7 @@ Options
 
 Besides: ``record`` ("sheet" or "raw"), ``render_mode`` ("human", "ansi", "rgb_array") and ``viewpoint`` (whose view is drawn; None: the agent to act).
 For analysis, `raw_env` has `reveal`, `game_text`, `view`, `get_state` and `set_state`; through the wrappers, ``env.unwrapped.reveal()``.
+`raw_env.belief` gives the exact distribution of the hidden gems, uniform over all deals consistent with what an agent may know.
 
 Version history
 ---------------

@@ -7,8 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
+from sleuth_env import sleuth_v0
 from sleuth_env.deduction.evidence import cards_of
-from sleuth_env.sleuth import Options, make_rules
+from sleuth_env.sleuth import NotationError, Options, belief_in_game, make_bot, make_rules, parse_game
 from sleuth_env.sleuth.belief import ORDERS, belief, beliefs
 from sleuth_env.sleuth.cards import ALLOWED, GEMS, NUM_QUESTIONS, QUESTIONS
 from tests.positions import positions
@@ -57,3 +58,52 @@ def test_questions_appraised_together_are_worth_what_each_is_alone(options):
             assert found["decides"] == pytest.approx(worlds.decides(holder, cards, shown), abs=1e-12)
             answers = worlds.question(holder, cards, shown).table.sum(axis=1)
             assert found["surprise"] == pytest.approx(-(answers * np.log2(answers)).sum(), abs=1e-9)
+
+
+def played(options: Options, seed: int, steps: int) -> sleuth_v0.raw_env:
+    """An environment in which the bot `sheet` has decided so many times for everybody."""
+    env, bot = sleuth_v0.raw_env(**vars(options)), make_bot("sheet", options)
+    env.reset(seed=seed)
+    for step in range(steps):
+        mask = env.observe(env.agent_selection)["action_mask"].view(np.uint8)
+        env.step(int(bot.act(env.view(env.agent_selection), mask[None], np.array([step], np.uint64))[0]))
+    return env
+
+
+@pytest.mark.parametrize("options", GAMES, ids=str)
+def test_an_environment_a_view_and_a_game_text_give_the_same_belief(options):
+    env = played(options, seed=2, steps=12)
+    for agent in env.agents:
+        found = env.belief(agent)
+        assert found.exact
+        for other in (belief(make_rules(options), env.view(agent)), belief_in_game(env.game_text(), agent)):
+            assert other.count == found.count
+            np.testing.assert_array_equal(other.holders, found.holders)
+
+
+def test_a_belief_is_of_its_own_agent_and_stays_as_it_was():
+    env = played(Options(num_players=3), seed=1, steps=4)
+    first = env.belief("player_0")
+    kept, hand = first.missing.copy(), env.view("player_0")["hand"][0]
+    assert all(first.missing[card] == 0 for card in cards_of(hand))
+    other = env.belief("player_1")
+    np.testing.assert_array_equal(first.missing, kept)
+    assert all(other.missing[card] == 0 for card in cards_of(env.view("player_1")["hand"][0]))
+    assert first.missing.sum() == pytest.approx(1)
+
+
+def test_a_game_text_tells_what_could_be_believed_at_each_step():
+    text = played(Options(num_players=3), seed=1, steps=12).game_text()
+    counts = [belief_in_game(text, 0, step).count for step in range(13)]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > counts[12] == belief_in_game(text, "player_0").count
+    assert belief_in_game(parse_game(text), 0, 12).count == counts[12]
+
+
+@pytest.mark.parametrize(
+    ("player", "step", "said"), [("player_3", None, "one of player_0, player_1, player_2"), (3, 0, "player_"), (0, 5, "steps 0 to 4"), (0, -1, "steps 0 to 4")]
+)
+def test_a_game_text_without_such_a_player_or_step_is_refused(player, step, said):
+    text = played(Options(num_players=3), seed=1, steps=4).game_text()
+    with pytest.raises(NotationError, match=said):
+        belief_in_game(text, player, step)

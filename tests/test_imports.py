@@ -29,6 +29,7 @@ FIRST_PARTY = {
     "sleuth/clues": ("bits", "sleuth.cards", "sleuth.view", "deduction"),
     # Texts of whole games and `reveal` are the only other places that see states.
     "sleuth/transcript": ("sleuth.cards", "sleuth.names", "sleuth.state", "sleuth.rules"),
+    "sleuth/hindsight": ("sleuth.belief", "sleuth.cards", "sleuth.names", "sleuth.transcript", "sleuth.view", "deduction"),
     "sleuth/notation": ("sleuth.cards", "sleuth.names", "sleuth.state", "sleuth.transcript"),
     "sleuth/__init__": ("sleuth",),
     # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see the test below).
@@ -59,7 +60,7 @@ FRAMEWORKS = {
 LATE = ("stable_baselines3", "PIL", "rich", "prompt_toolkit")
 # Of the state's module, what a module that is given views may name: its constants.
 STATE_FUNCTIONS = {"STATE", "deal", "new_states", "blank", "problems", "legal", "step", "outcome"}
-VIEWERS = ("clues", "features", "drawing", "picture", "scene", "bots", "scoring")
+VIEWERS = ("clues", "features", "drawing", "picture", "scene", "bots", "scoring", "belief")
 
 
 def imports(path: Path) -> Iterator[tuple[str, set[str], bool]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from .belief import Beliefs, belief, beliefs
 from .bots import BOTS, BotError, make_bot
 from .cards import OptionError, Options, make_rules, num_actions
 from .drawing import draw_ansi, draw_rgb
 from .features import RECORDS, observation_layout, observation_size, write_observations
+from .hindsight import belief_in_game
 from .notation import (
     NotationError,
     action_name,
@@ -69,11 +71,15 @@ __all__ = [
     "TURN",
     "VIEW",
     "WRONG_EVENT",
+    "Beliefs",
     "BotError",
     "NotationError",
     "OptionError",
     "Options",
     "action_name",
+    "belief",
+    "belief_in_game",
+    "beliefs",
     "deal",
     "draw_ansi",
     "draw_rgb",

@@ -29,7 +29,10 @@ ORDERS = np.array(
 
 
 def belief(rules: np.ndarray, views: np.ndarray) -> Worlds:
-    """Give all deals that are consistent with a view.
+    """Give all deals that are consistent with a view, all equally likely: questions are not taken as evidence about the asker.
+
+    Cards are the 36 gems in the usual numbering; holder ``h`` is the opponent ``h + 1`` to the viewer's left, the last one
+    is "missing". Gems in the viewer's hand or open on the table are not asked for: their probabilities are 0.
 
     Args:
         rules: RULES [1].
