@@ -15,7 +15,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from .game import Bot, Game, IllegalAction, action_number, check_choice, check_number, load_game, opaque, refusal, whole_number
+from .game import Bot, Game, IllegalAction, action_number, check_choice, check_number, load_game, make_options, opaque, refusal, whole_number
 from .match import LEARNER, Table, make_players
 
 Player = str | PathLike[str] | Bot
@@ -183,3 +183,17 @@ class LearnerTable(Table):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, game=load_game(state["game"]))
+
+
+def make_table(
+    game: str, options: dict[str, Any], max_cycles: int | None, num_games: int, learner_seat: int | str, record: str | None, opponents: Players
+) -> LearnerTable:
+    """Make a table of the game with this full name, the same opponents at all games; see `LearnerTable` and `seat_opponents`.
+
+    Raises:
+        ValueError: an argument has an unknown name or value.
+    """
+    module = load_game(game)
+    table = LearnerTable(module, make_options(module, options, max_cycles), num_games, learner_seat, record)
+    table.seat_opponents(opponents)
+    return table

@@ -31,8 +31,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from .game import NO_RENDER_MODE, RENDER_MODES, action_number, check_choice, check_number, check_seed, load_game, make_options, render_view, whole_number
-from .learners import Bools, LearnerTable, Players
+from .game import NO_RENDER_MODE, RENDER_MODES, action_number, check_choice, check_number, check_seed, render_view, whole_number
+from .learners import Bools, Players, make_table
 
 ILLEGAL_REWARD = -1.0
 Floats = NDArray[np.float64]
@@ -72,10 +72,8 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
         check_choice("render_mode", render_mode, (None, *RENDER_MODES))
         check_choice("illegal", illegal, ("end", "raise"))
         self.render_mode, self.illegal = render_mode, illegal
-        module = load_game(game)
-        self.options = make_options(module, options, max_cycles)
-        self.table = LearnerTable(module, self.options, 1, learner_seat, record)
-        self.table.seat_opponents(opponents)
+        self.table = make_table(game, options, max_cycles, 1, learner_seat, record, opponents)
+        self.options = self.table.options
         self.observation_space = spaces.Box(0.0, 1.0, (self.table.size,), np.float32)
         self.action_space = spaces.Discrete(self.table.num_actions)  # type: ignore[assignment]
         self._over = True
@@ -187,10 +185,8 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         check_choice("render_mode", render_mode, (None, *RENDER_MODES))
         check_choice("illegal", illegal, ("end", "raise"))
         self.render_mode, self.illegal = render_mode, illegal
-        module = load_game(game)
-        self.options = make_options(module, options, max_cycles)
-        self.table = LearnerTable(module, self.options, num_envs, learner_seat, record)
-        self.table.seat_opponents(opponents)
+        self.table = make_table(game, options, max_cycles, num_envs, learner_seat, record, opponents)
+        self.options = self.table.options
         self.num_envs = self.table.num_games
         self.single_observation_space = spaces.Box(0.0, 1.0, (self.table.size,), np.float32)
         self.single_action_space = spaces.Discrete(self.table.num_actions)

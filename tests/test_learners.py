@@ -19,7 +19,7 @@ from sleuth_env.sleuth import Options, make_bot
 from sleuth_env.solo import SoloEnv, SoloVectorEnv
 from sleuth_env.vector import SleuthVecEnv
 from tests.playing import digest
-from tests.test_policy import VERSIONS, random_policy
+from tests.policies import VERSIONS, random_policy
 
 THREE = Options(num_players=3)
 
