@@ -15,9 +15,9 @@ import pytest
 from sleuth_env import sleuth
 from sleuth_env.game import IllegalAction
 from sleuth_env.policy import load_policy, save_policy
+from sleuth_env.sb3 import SleuthVecEnv
 from sleuth_env.sleuth import Options, make_bot
 from sleuth_env.solo import SoloEnv, SoloVectorEnv
-from sleuth_env.vector import SleuthVecEnv
 from tests.playing import digest
 from tests.policies import VERSIONS, random_policy
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -58,7 +59,7 @@ class Block:
     scale: float = 1.0
     base: int = 0
     column: int = 0
-    only: str = field(default="", repr=False)  # how it is written, not what: no part of the digest
+    only: str = dataclass_field(default="", repr=False)  # how it is written, not what: no part of the digest
 
     @property
     def size(self) -> int:
