@@ -56,7 +56,7 @@ def seeds(number: int, seed: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("cells", [True, False])
-@pytest.mark.parametrize("record", ["sheet", "raw"])
+@pytest.mark.parametrize("record", sleuth.RECORDS)
 def test_a_file_plays_as_the_policy_that_was_saved(tmp_path: Path, seen, record: str, cells: bool):
     policy = random_policy(record=record, cells=cells)
     save_policy(policy, tmp_path / "p.safetensors", VERSIONS)

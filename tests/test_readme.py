@@ -53,7 +53,7 @@ def test_the_table_of_observations_has_every_block_with_its_shape(num_players: i
     named = set()
     for record in RECORDS:
         for block in observation_layout(Options(num_players), record):
-            shape = tuple(num_players if size == "n" else int(size) for size in rows[block.name].split(" x "))
+            shape = tuple({"n": num_players, "(n-1)": num_players - 1}.get(size) or int(size) for size in rows[block.name].split(" x "))
             assert shape == block.shape, block.name
             named.add(block.name)
     assert named == set(rows)
@@ -61,10 +61,9 @@ def test_the_table_of_observations_has_every_block_with_its_shape(num_players: i
 
 def test_the_table_of_sizes_is_right() -> None:
     text = README[README.index("| players | 3 | 4") :]
-    rows = [[int(cell) for cell in re.findall(r"(?<= )\d+(?= )", line)] for line in text.splitlines()[2:5]]
-    assert rows[0] == [observation_size(Options(n), "sheet") for n in range(3, 8)]
-    assert rows[1] == [observation_size(Options(n), "raw") for n in range(3, 8)]
-    assert rows[2] == [num_actions(Options(n)) for n in range(3, 8)]
+    rows = [[int(cell) for cell in re.findall(r"(?<= )\d+(?= )", line)] for line in text.splitlines()[2:6]]
+    assert rows[:3] == [[observation_size(Options(n), record) for n in range(3, 8)] for record in RECORDS]
+    assert rows[3] == [num_actions(Options(n)) for n in range(3, 8)]
 
 
 @pytest.mark.parametrize("num_players", range(3, 8))

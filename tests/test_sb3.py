@@ -219,7 +219,7 @@ def test_shares_that_make_no_sense_are_refused(shares: list[float]):
 def test_settings_that_make_no_sense_are_refused():
     with pytest.raises(ValueError, match='learner_seat must be "random" or a seat from 0 to 2, got 3'):
         SleuthVecEnv(sleuth, THREE, 2, learner_seat=3)
-    with pytest.raises(ValueError, match="record must be one of 'sheet', 'raw', got 'x'"):
+    with pytest.raises(ValueError, match="record must be one of 'sheet', 'raw', 'exact', got 'x'"):
         SleuthVecEnv(sleuth, THREE, 2, record="x")
     with pytest.raises(ValueError, match="nobody"):
         SleuthVecEnv(sleuth, THREE, 2, ["nobody"])

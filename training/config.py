@@ -146,7 +146,9 @@ class Config(Section):
     device: Literal["cpu", "cuda", "auto"] = Field("cpu", description="where torch computes; auto: the GPU if there is one")
     total_steps: Count = Field(1_000_000, description="decisions of the learner in the whole run, rounded up to whole rollouts of num_envs * ppo.rollout_steps")
     num_envs: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=16384)] = Field(64, description="games played side by side")
-    record: Literal["sheet", "raw"] = Field("sheet", description="observation with the information sheet, or without any deduction")
+    record: Literal["sheet", "raw", "exact"] = Field(
+        "sheet", description="observation with the information sheet, without any deduction, or with the chances of each gem by a count of all deals"
+    )
     options: Annotated[sleuth.Options, BeforeValidator(options_of)] = Field(sleuth.Options(), description="options of the game")
     network: NetworkConfig = NetworkConfig()
     ppo: PpoConfig = PpoConfig()

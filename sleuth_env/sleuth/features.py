@@ -12,19 +12,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from functools import lru_cache
-from math import prod
-from typing import Any
+from math import comb, log2, prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..bits import inner, kernel, lowest
-from ..deduction.sheet import SHEET
+from ..deduction.automata import NO_DEAL
+from ..deduction.counting import BROKEN
+from ..deduction.evidence import EVIDENCE
+from ..deduction.sheet import SHEET, propagate
+from .belief import belief, beliefs
 from .cards import NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, QUESTIONS, Options, question_gems
-from .clues import read_sheet
+from .clues import clues, read_sheet
 from .state import ASKER, CARD, COUNT, EVENT_FIELDS, IN, KIND, NUM_EVENT_KINDS, NUM_PHASES, OUT, QUESTION, RIGHT, TARGET
 from .view import VIEW
 
-RECORDS = ("sheet", "raw")
+RECORDS = ("sheet", "raw", "exact")
 LARGEST_COUNT = max(question_gems(question).bit_count() for question in range(NUM_QUESTIONS))
 LARGEST_QUESTION = max(len(question) for question in QUESTIONS)
 
@@ -35,6 +39,7 @@ ONE_HOT = 2  # a number: the input number - base is 1; none when it is outside
 EQUALS = 3  # one input: whether the number is base
 KNOWN = 4  # one input: whether the number is not negative
 NUMBER = 5  # one input: the number divided by scale; 0 when it is negative
+FRACTION = 6  # one input a number of `Odds`, divided by scale
 
 
 @dataclass(frozen=True)
@@ -43,10 +48,10 @@ class Block:
 
     Args:
         name: its name.
-        field: the field of the view (or of the sheet: can, has) that it is made of.
+        field: the field of the view (or of the sheet: can, has; or of `Odds`) that it is made of.
         shape: its shape; the last axis is what one number of the field becomes, the axes before it are numbers of the field.
-        encoding: BITS, CLEAR_BITS, ONE_HOT, EQUALS, KNOWN or NUMBER.
-        scale: NUMBER divides by it.
+        encoding: BITS, CLEAR_BITS, ONE_HOT, EQUALS, KNOWN, NUMBER or FRACTION.
+        scale: NUMBER and FRACTION divide by it.
         base: see ONE_HOT and EQUALS.
         column: for fields with several columns a row: which one.
         only: a field of masks, one for each number of the first axis: nothing is written of what they do not name.
@@ -67,10 +72,22 @@ class Block:
         return prod(self.shape)
 
 
-def _record_blocks(players: int, record: str) -> list[Block]:
-    """The information record: what the sheet proves, or only what the seat was shown."""
+class Odds(NamedTuple):
+    """What a count of all deals says."""
+
+    chance: np.ndarray  # f8 [B, H, C] probability that a gem lies with opponent h + 1 or, last, is missing
+    information: np.ndarray  # f8 [B, H - 1, Q] bits about the missing gems that a question is expected to tell; 0 where it may not be asked now
+
+
+def _record_blocks(players: int, missing: int, record: str) -> list[Block]:
+    """The information record: what the sheet proves, only what the seat was shown, or what a count of all deals says."""
     if record == "raw":
         return [Block("seen", "seen", (players, NUM_GEMS)), Block("missing_gems", "missing_gems", (NUM_GEMS,))]
+    if record == "exact":
+        # No answer tells more than which of all sets of gems is missing.
+        most = log2(comb(NUM_GEMS, missing))
+        chance = Block("chance", "chance", (players, NUM_GEMS), FRACTION)
+        return [chance, Block("information", "information", (players - 1, NUM_QUESTIONS), FRACTION, scale=most)]
     return [Block("certain_yes", "has", (players, NUM_GEMS)), Block("certain_no", "can", (players, NUM_GEMS), CLEAR_BITS)]
 
 
@@ -85,12 +102,12 @@ def _event_blocks(players: int) -> list[Block]:
     ]
 
 
-def _blocks(players: int, max_turns: int, record: str) -> list[Block]:
+def _blocks(players: int, missing: int, max_turns: int, record: str) -> list[Block]:
     """The layout table: every block in the order in which it lies in the observation."""
     return [
         Block("hand", "hand", (NUM_GEMS,)),
         Block("table", "table", (NUM_GEMS,)),
-        *_record_blocks(players, record),
+        *_record_blocks(players, missing, record),
         Block("answer_known", "answers", (players, NUM_QUESTIONS, 1), KNOWN, only="told"),
         Block("answer_count", "answers", (players, NUM_QUESTIONS, 1), NUMBER, scale=LARGEST_COUNT, only="told"),
         Block("askers", "askers", (players, NUM_QUESTIONS, players), only="told"),
@@ -147,7 +164,7 @@ class Layout:
         ends = np.cumsum([block.size for block in blocks]).tolist()
         self._slices = {block.name: slice(end - block.size, end) for block, end in zip(blocks, ends, strict=True)}
         self.size: int = ends[-1]
-        self.code = np.array([_encode(block, self[block.name].start) for block in blocks], CODE)
+        self.code = np.array([_encode(block, self[block.name].start) for block in blocks if block.encoding != FRACTION], CODE)
 
     def __iter__(self) -> Iterator[Block]:
         return iter(self.blocks)
@@ -172,10 +189,10 @@ class Layout:
 
 
 @lru_cache(maxsize=64)
-def _layout(players: int, max_turns: int, record: str) -> Layout:
+def _layout(players: int, missing: int, max_turns: int, record: str) -> Layout:
     if record not in RECORDS:
         raise ValueError(f"record must be one of {', '.join(map(repr, RECORDS))}, got {record!r}")
-    return Layout(_blocks(players, max_turns, record))
+    return Layout(_blocks(players, missing, max_turns, record))
 
 
 def observation_layout(options: Options, record: str = "sheet") -> Layout:
@@ -183,12 +200,13 @@ def observation_layout(options: Options, record: str = "sheet") -> Layout:
 
     Args:
         options: the game's options.
-        record: "sheet" (what the deduction sheet proves of each gem) or "raw" (no deduction: only what was shown).
+        record: "sheet" (what the deduction sheet proves of each gem), "raw" (no deduction: only what was shown) or "exact"
+            (the chances of each gem and what each question is expected to tell, see `odds`).
 
     Raises:
         ValueError: an unknown record.
     """
-    return _layout(options.num_players, options.max_turns, record)
+    return _layout(options.num_players, options.missing, options.max_turns, record)
 
 
 def observation_size(options: Options, record: str = "sheet") -> int:
@@ -228,22 +246,22 @@ def _write_number(out, b, at, code, number):
 
 
 @inner
-def _write_block(out, first, last, code, numbers):
-    """Write one block from the numbers of a record, read as integers of the block's item size."""
+def _write_block(out, code, numbers):
+    """Write one block from the numbers of records, read as integers of the block's item size."""
     item, at = code["start"], code["at"]
     for _ in range(code["rows"]):
-        for b in range(first, last):
+        for b in range(out.shape[0]):
             _write_number(out, b, at, code, np.int64(numbers[b, item]))
         item += code["stride"]
         at += code["width"]
 
 
 @inner
-def _write_named(out, first, last, code, numbers, masks):
+def _write_named(out, code, numbers, masks):
     """Write one block, of which masks (one for each group of rows) name what there is to write."""
     item, at = code["start"], code["at"]
     for k in range(code["groups"]):
-        for b in range(first, last):
+        for b in range(out.shape[0]):
             todo = masks[b, code["only"] + k]
             while todo:
                 i = lowest(todo)
@@ -253,27 +271,67 @@ def _write_named(out, first, last, code, numbers, masks):
         at += code["rows"] * code["width"]
 
 
+@inner
+def _write_rows(codes, views_8, views_4, views_1, sheets_8, out):
+    """Write every block of some rows; the records come as plain arrays of their 8, 4 and 1 byte numbers."""
+    out[:, :] = 0.0
+    for i in range(codes.size):
+        if codes[i]["only"] >= 0:
+            _write_named(out, codes[i], views_1, views_8)
+        elif codes[i]["from_sheet"]:
+            _write_block(out, codes[i], sheets_8)
+        elif codes[i]["item_size"] == 8:
+            _write_block(out, codes[i], views_8)
+        elif codes[i]["item_size"] == 4:
+            _write_block(out, codes[i], views_4)
+        else:
+            _write_block(out, codes[i], views_1)
+
+
 @kernel
-def _write(codes, views_8, views_4, views_1, sheets_8, out):
-    """Write every block; the records come as plain arrays of their 8, 4 and 1 byte numbers."""
+def _write(rules, codes, views, views_8, views_4, views_1, evidence, sheets, sheets_8, out):
+    """Write observations, whose sheets are made on the way; evidence and sheets, of `ROWS_AT_ONCE` rows or none, are working space.
+
+    Gives the first row whose view no deal satisfies, -1 if there is none.
+    """
     for first in range(0, out.shape[0], ROWS_AT_ONCE):
         last = min(first + ROWS_AT_ONCE, out.shape[0])
-        out[first:last, :] = 0.0
-        for i in range(codes.size):
-            if codes[i]["only"] >= 0:
-                _write_named(out, first, last, codes[i], views_1, views_8)
-            elif codes[i]["from_sheet"]:
-                _write_block(out, first, last, codes[i], sheets_8)
-            elif codes[i]["item_size"] == 8:
-                _write_block(out, first, last, codes[i], views_8)
-            elif codes[i]["item_size"] == 4:
-                _write_block(out, first, last, codes[i], views_4)
-            else:
-                _write_block(out, first, last, codes[i], views_1)
+        if sheets.size:
+            clues(rules, views[first:last], evidence)
+            propagate(evidence[: last - first], sheets)
+            for b in range(last - first):
+                if sheets[b]["broken"]:
+                    return first + b
+        _write_rows(codes, views_8[first:last], views_4[first:last], views_1[first:last], sheets_8, out[first:last])
+    return -1
 
 
 def _numbers(records: np.ndarray, kind: str) -> np.ndarray:
-    return records.view(kind).reshape(records.size, -1)
+    return records.view(kind).reshape(records.size, records.dtype.itemsize // int(kind[1]))
+
+
+def odds(rules: np.ndarray, views: np.ndarray) -> Odds:
+    """Give what some seats may believe and what their questions would tell, always finite numbers; a row depends on nothing but its view.
+
+    Where there are too many deals to count, the numbers are the estimates of `beliefs`; where even these cannot be had, a gem is
+    equally likely with each holder with whom the sheet leaves it possible, and nothing is said of questions (0).
+
+    Args:
+        rules: RULES [1].
+        views: VIEW [B].
+
+    Raises:
+        Contradiction: a view that no deal satisfies; it cannot come from a game.
+    """
+    found = beliefs(rules, views, now=True)
+    chance, codes = found.holders.transpose(0, 2, 1), found.results["code"]
+    for row in np.flatnonzero((codes == BROKEN) | (codes == NO_DEAL))[:1]:
+        belief(rules, views[row : row + 1])
+    rows = np.flatnonzero(codes)
+    if rows.size:
+        possible = read_sheet(rules, views[rows])["can"][:, : chance.shape[1], None] >> np.arange(NUM_GEMS) & 1
+        chance[rows] = possible / np.maximum(possible.sum(axis=1, keepdims=True), 1)
+    return Odds(chance, np.nan_to_num(found.worths["information"]))
 
 
 def write_observations(rules: np.ndarray, views: np.ndarray, out: np.ndarray, record: str = "sheet") -> None:
@@ -287,11 +345,27 @@ def write_observations(rules: np.ndarray, views: np.ndarray, out: np.ndarray, re
 
     Raises:
         ValueError: an unknown record, or `out` has another shape.
+        Contradiction: a view that no deal satisfies (not with "raw"); it cannot come from a game.
     """
-    layout = _layout(int(rules["num_players"][0]), int(rules["max_turns"][0]), record)
+    layout = _layout(int(rules["num_players"][0]), int(rules["missing"][0]), int(rules["max_turns"][0]), record)
     if out.shape != (views.size, layout.size):
         raise ValueError(f"out must have the shape {(views.size, layout.size)}, got {out.shape}")
     if not views.size:
         return
-    sheets = read_sheet(rules, views) if record == "sheet" else np.zeros(views.size, SHEET)
-    _write(layout.code, _numbers(views, "i8"), _numbers(views, "i4"), _numbers(views, "i1"), _numbers(sheets, "i8"), out)
+    rows = ROWS_AT_ONCE if record == "sheet" else 0
+    evidence, sheets = np.empty(rows, EVIDENCE), np.empty(rows, SHEET)
+    numbers = _numbers(views, "i8"), _numbers(views, "i4"), _numbers(views, "i1")
+    broken = _write(rules, layout.code, views, *numbers, evidence, sheets, _numbers(sheets, "i8"), out)
+    if broken >= 0:
+        read_sheet(rules, views[broken : broken + 1])
+    if record == "exact":
+        _write_odds(layout, odds(rules, views), out)
+
+
+def _write_odds(layout: Layout, found: Odds, out: np.ndarray) -> None:
+    """Write the blocks that are made of `Odds`."""
+    for block in layout:
+        if block.encoding == FRACTION:
+            # Rounding may carry a bound a little too far.
+            fractions = np.clip(getattr(found, block.field) / block.scale, 0.0, 1.0)
+            out[:, layout[block.name]] = fractions.reshape(len(out), block.size)
