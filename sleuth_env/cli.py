@@ -1,7 +1,7 @@
 """The command ``sleuth``: matches between bots and policy files, replays of game texts, and a game in the terminal.
 
 Whatever a user gets wrong is answered by one line on stderr and exit code 2; Ctrl-C by one line and exit code 130. What takes time
-to import is imported where it is needed, so that Ctrl-C is answered so from the start.
+to import is imported where it is needed. The script itself is `sleuth_command`, which answers Ctrl-C while this is imported.
 """
 
 from __future__ import annotations
