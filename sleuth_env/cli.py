@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from . import __version__
-from .arguments import OPTION_VALUES, CommandError, check_writable, file_name, listed, named_options, options_last, steps, whole
-from .streams import WriteError, called, prepare_streams, read_text, write_text
+from .arguments import OPTION_VALUES, CommandError, check_writable, file_name, listed, named_options, one_line, options_last, steps, whole
+from .streams import WriteError, called, prepare_streams, read_line, read_text, write_text
 
 FAILED, MISTAKEN, INTERRUPTED = 1, 2, 130
 EXIT_CODES = "exit codes: 0 done; 1 the output could not be written; 2 a mistake in the command or in a file; 130 Ctrl-C"
@@ -36,6 +36,10 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage."""
         raise CommandError(message)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write, and do not hide that it cannot be written."""
+        (file or sys.stdout).write(message)
 
 
 class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
@@ -238,7 +242,7 @@ def _replay(args: argparse.Namespace) -> int:
         if args.pause:
             sys.stdout.flush()
             # The end of the input ends the pauses, not the replay.
-            args.pause = sys.stdin.readline() != ""
+            args.pause = read_line() != ""
     return 0
 
 
@@ -274,8 +278,8 @@ def _play(args: argparse.Namespace) -> int:
     check_writable(args.save)
     seed = secrets.randbits(32) if args.seed is None else args.seed
     session = Session(options, _opponents(args, options), args.seat, seed, line_reader(), lambda text: _show([text.rstrip("\n")]), _in_colour())
-    _show([f"Seed {seed}."])
     try:
+        _show([f"Seed {seed}."])
         session.run()
     except QuitError:
         _show(["You have left the game."])
@@ -354,7 +358,7 @@ def _run(words: Sequence[str]) -> int:
 def _end(message: str, code: int) -> int:
     if sys.stderr is None:
         return code
-    sys.stderr.write(f"sleuth: {' '.join(message.split())}\n")
+    sys.stderr.write(f"sleuth: {one_line(message)}\n")
     return code
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 
+from .arguments import one_line
 from .narration import counted
 from .rating import Entry, MatchResult
 from .sleuth.cards import Options
@@ -35,7 +36,7 @@ def evaluation_lines(player: str, baselines: Sequence[str], results: Sequence[Ma
     cut = [f"{_percent(result.truncated)} against {baseline}" for baseline, result in zip(baselines, results, strict=True) if result.truncated]
     truncated = [f"Games truncated: {', '.join(cut)}."] if cut else []
     return [
-        f"{player} in one seat against each baseline in the others",
+        f"{one_line(player)} in one seat against each baseline in the others",
         *_heading(results[0], games_asked),
         "",
         *_aligned([head, *rows]),
@@ -65,8 +66,8 @@ def _shares(entry: Entry) -> list[str]:
 
 
 def _short(name: str) -> str:
-    """Give a name, of a long path the end."""
-    return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
+    """Give a name as printable characters, of a long path the end."""
+    return one_line(name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}")
 
 
 def _percent(share: float) -> str:

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
-import pexpect
 import pytest
 
 import sleuth_env
@@ -18,11 +13,7 @@ from sleuth_env import sleuth
 from sleuth_env.cli import main, make_parser
 from sleuth_env.policy import Policy, save_policy
 from sleuth_env.sleuth import Options
-from tests.terminal import played_game, said, type_in, without_notice
-
-# Seconds; a process may have to compile the kernels first.
-PATIENCE = 150
-COMMAND = [sys.executable, "-m", "sleuth_env.cli"]
+from tests.terminal import played_game, said, type_in
 
 
 @pytest.fixture
@@ -229,81 +220,3 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
         main(["--version"])
     assert end.value.code == 0
     assert capsys.readouterr().out == f"sleuth-env {sleuth_env.__version__}\n"
-
-
-# --- the process ---
-
-
-def test_on_a_terminal_the_line_is_edited_and_completed() -> None:
-    environment = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm"}
-    words = ["-m", "sleuth_env.cli", "play", "--seed", "5", "--options", "first_player=seat_0"]
-    child = pexpect.spawn(sys.executable, words, env=environment, encoding="utf-8", timeout=PATIENCE, dimensions=(40, 130))
-    child.expect("your turn>")
-    child.send("exch")
-    child.expect("exchange")
-    child.send("\t")
-    child.expect("exchange")
-    child.send("\r")
-    child.expect("you exchanged search cards")
-    child.expect("pass")
-    child.send("\x04")
-    child.expect("The input has ended; the game is not over.")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0
-
-
-def test_ctrl_c_at_the_prompt_ends_with_one_line_and_130() -> None:
-    environment = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm"}
-    child = pexpect.spawn(sys.executable, ["-m", "sleuth_env.cli", "play", "--seed", "5"], env=environment, encoding="utf-8", timeout=PATIENCE)
-    child.expect("pass.>")
-    child.send("\x03")
-    child.expect("sleuth: interrupted")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 130
-
-
-def test_ctrl_c_in_a_match_ends_with_one_line_and_130() -> None:
-    environment = {**os.environ, "TERM": "xterm"}
-    words = ["-m", "sleuth_env.cli", "match", "sheet", "sheet", "cautious", "--games", "1000000"]
-    child = pexpect.spawn(sys.executable, words, env=environment, encoding="utf-8", timeout=PATIENCE)
-    # The progress bar of a terminal says that games are being played.
-    child.expect("games")
-    child.kill(signal.SIGINT)
-    child.expect("sleuth: interrupted")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 130
-    assert "Traceback" not in child.before
-
-
-def test_a_reader_that_goes_away_is_no_error(game_file: Path) -> None:
-    words = [*COMMAND, "replay", str(game_file), "--viewpoint", "player_0"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.readline()
-        process.stdout.close()
-        assert without_notice(process.stderr.read()) == ""
-        assert process.wait() == 1
-
-
-def test_a_terminal_without_unicode_is_no_error(game_file: Path) -> None:
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    words = [*COMMAND, "replay", str(game_file), "--viewpoint", "player_0", "--steps", "1"]
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, without_notice(done.stderr)) == (0, "")
-    assert "information sheet" in done.stdout
-
-
-def test_a_full_disk_is_said_in_one_line() -> None:
-    with open("/dev/full", "w") as full:
-        done = subprocess.run([*COMMAND, "match", *["random"] * 3, "--games", "1"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, without_notice(done.stderr)) == (1, "sleuth: the output cannot be written: No space left on device\n")
-
-
-def test_a_closed_stdin_is_an_ended_input() -> None:
-    done = subprocess.run([*COMMAND, "play", "--seed", "1"], preexec_fn=lambda: os.close(0), capture_output=True, text=True, check=False)
-    assert (done.returncode, without_notice(done.stderr)) == (0, "")
-    assert "The input has ended" in done.stdout

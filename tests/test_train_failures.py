@@ -133,9 +133,9 @@ def interrupt(*_: Any) -> Any:
 
 @pytest.mark.parametrize("method", ["_learn", "evaluate"])
 def test_ctrl_c_says_at_once_what_happens_next(method: str, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    said = []
+    said, usual = [], getattr(Run, method)
 
-    def interrupted(self: Run, usual: Any = getattr(Run, method)) -> Any:
+    def interrupted(self: Run) -> Any:
         interrupt()
         said.append(capsys.readouterr().err)
         return usual(self)
