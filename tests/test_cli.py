@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from sleuth_env.cli import main, make_parser
 from sleuth_env.policy import Policy, save_policy
 from sleuth_env.sleuth import Options
 from tests.terminal import played_game, said, type_in
+from training.config import ConfigError, make_config
 
 
 @pytest.fixture
@@ -118,13 +120,15 @@ def test_a_policy_file_for_other_options_is_refused(policy_file: Path, capsys: p
 
 # --- mistakes ---
 
+UNKNOWN = "there is no bot 'watson': a player is one of the bots random, cautious, sheet, or a policy file, whose name ends in .safetensors"
 MISTAKES = [
     ([], "the following arguments are required: COMMAND"),
     (["plays"], "invalid choice: 'plays'"),
     (["match"], "the following arguments are required: SEAT"),
     (["match", "sheet", "sheet"], "a match needs 3 to 7 seats, got 2"),
     (["match", *["random"] * 8], "a match needs 3 to 7 seats, got 8"),
-    (["match", "sheet", "watson", "random"], "'watson'"),
+    *((words, UNKNOWN) for words in (["match", "sheet", "watson", "random"], ["evaluate", "watson"], ["evaluate", "sheet", "--against", "random,watson"])),
+    (["play", "--opponents", "sheet,watson"], UNKNOWN),
     (["match", "sheet", "nowhere.safetensors", "random"], "nowhere.safetensors cannot be read: No such file"),
     (["match", *["random"] * 3, "--games", "0"], "argument --games: must be a whole number from 1 to 10000000, got '0'"),
     (["match", *["random"] * 3, "--games", "many"], "argument --games: must be a whole number from 1 to 10000000, got 'many'"),
@@ -143,7 +147,6 @@ MISTAKES = [
     (["match", *["random"] * 3, "--json", "/"], "/ cannot be written: it is a folder"),
     (["evaluate", "nowhere.safetensors"], "nowhere.safetensors cannot be read: No such file"),
     (["evaluate", "sheet", "--against", "random,"], "--against must be names separated by commas, got 'random,'"),
-    (["evaluate", "sheet", "--against", "lestrade"], "'lestrade'"),
     (["replay", "nowhere.txt"], "nowhere.txt cannot be read: No such file or directory"),
     (["replay", "/"], "/ cannot be read: Is a directory"),
     (["replay", "GAME", "--viewpoint", "player_3"], "--viewpoint must be one of player_0, player_1, player_2, none, got 'player_3'"),
@@ -152,7 +155,6 @@ MISTAKES = [
     (["replay", "-", "--pause"], "--pause needs a file"),
     (["play", "--players", "2"], "argument --players: must be a whole number from 3 to 7, got '2'"),
     (["play", "--players", "4", "--opponents", "sheet,sheet"], "a game of 4 players needs 3 opponents, or one name for all of them, got 2"),
-    (["play", "--opponents", "sheet,moriarty"], "'moriarty'"),
     (["play", "--seat", "3"], "--seat must be a whole number from 0 to 2, got 3"),
     (["play", "--save", "/nowhere/game.txt"], "/nowhere/game.txt cannot be written"),
 ]
@@ -169,6 +171,29 @@ def test_a_mistake_is_answered_by_one_line_and_exit_code_2(
     assert errors.count("\n") == 1
     assert message in errors
     assert output == ""
+
+
+def test_a_learner_and_a_configuration_name_policy_files_as_players_too() -> None:
+    with pytest.raises(ValueError, match=re.escape(UNKNOWN)):
+        sleuth_env.SoloEnv(num_players=3, opponents="watson")
+    for mapping in ({"opponents": {"bots": {"watson": 1.0}}}, {"evaluation": {"against": ["watson"]}}):
+        with pytest.raises(ConfigError, match=r"must be one of random, cautious, sheet, or a file that ends in \.safetensors, got 'watson'"):
+            make_config(mapping)
+
+
+def test_a_result_that_cannot_be_written_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", *["random"] * 3, "--games", "1", "--json", "/dev/full"]) == 1
+    output, errors = said(capsys)
+    assert "win share" in output
+    assert errors == "sleuth: /dev/full cannot be written: No space left on device\n"
+
+
+def test_a_game_that_cannot_be_saved_is_said_at_its_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    type_in(monkeypatch, "quit\n")
+    assert main(["play", "--seed", "1", "--save", "/dev/full"]) == 1
+    output, errors = said(capsys)
+    assert output.endswith("You have left the game.\n")
+    assert errors == "sleuth: /dev/full cannot be written: No space left on device\n"
 
 
 @pytest.mark.parametrize("content", [b"", b"sleuth game 1\n", b"\xff\xfe\x00", b"sleuth game 2\n", b"nonsense\n" * 10])
