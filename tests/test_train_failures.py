@@ -93,6 +93,28 @@ def test_a_missing_package_is_one_line_that_says_what_to_install(monkeypatch: py
     assert the_line(capsys) == 'error: training needs yaml, which is not installed: pip install ".[train]"'
 
 
+@pytest.mark.parametrize("run", ["/", ".", "a\0b"])
+def test_a_folder_that_cannot_be_a_new_one_is_one_line(run: str, tiny: Path, capsys: pytest.CaptureFixture[str]):
+    assert main([str(tiny), "--run", run]) == 2
+    assert the_line(capsys) == f"error: run: must be the name of a new folder, got {run!r}"
+
+
+def test_a_long_name_is_not_repeated_in_full(capsys: pytest.CaptureFixture[str]):
+    assert main(["x" * 5000]) == 2
+    assert len(the_line(capsys)) < 1000
+
+
+def test_a_reader_that_goes_away_ends_the_run_in_one_line(tiny: Path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "training.train", str(tiny)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == b"error: Broken pipe\n"
+    assert process.wait() == 1
+
+
 # --- interruption ---
 
 # Ctrl-C comes when a module begins to be imported.
