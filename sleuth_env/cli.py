@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -21,7 +22,7 @@ from .arguments import OPTION_VALUES, CommandError, check_writable, file_name, l
 from .streams import WriteError, called, prepare_streams, read_line, read_text, write_text
 
 FAILED, MISTAKEN, INTERRUPTED = 1, 2, 130
-EXIT_CODES = "exit codes: 0 done; 1 the output could not be written; 2 a mistake in the command or in a file; 130 Ctrl-C"
+EXIT_CODES = "exit codes: 0 done; 1 the output could not be written, or memory is short; 2 a mistake in the command or in a file; 130 Ctrl-C"
 MOST_GAMES = 10**7
 BASELINES = "random,cautious,sheet"
 SEATS = "a bot (random, cautious, sheet) or a policy file (*.safetensors)"
@@ -42,8 +43,11 @@ class _Parser(argparse.ArgumentParser):
         (file or sys.stdout).write(message)
 
 
-class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """Show defaults that say something, and examples as they are written."""
+class _Help(argparse.ArgumentDefaultsHelpFormatter):
+    """Show defaults that say something, and examples and tables, which are indented, as they are written."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(line if line.startswith(" ") else textwrap.fill(line, width) for line in text.splitlines())
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         says_nothing = action.default is None or action.default is False or action.default == []

@@ -227,6 +227,14 @@ def test_help_shows_examples_and_names_the_bots_there_are(command: str, capsys: 
         assert f"({', '.join(sleuth.BOTS)})" in " ".join(text.split())
 
 
+@pytest.mark.parametrize("command", ["", "match", "evaluate", "replay", "play"])
+def test_help_fits_the_width_of_the_terminal(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 80 and not line.startswith("  sleuth ")] == []
+
+
 def test_the_examples_of_the_help_can_be_parsed() -> None:
     examples = [line.split() for command in ("match", "evaluate", "replay", "play") for line in examples_of(command)]
     assert len(examples) >= 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -136,6 +137,26 @@ def test_the_game_is_saved_however_it_ends(typed: str, tmp_path: Path, monkeypat
     type_in(monkeypatch, typed)
     assert main(["play", "--players", "4", "--opponents", "sheet,random,cautious", "--seat", "3", "--seed", "2", "--save", str(path)]) == 0
     assert sleuth.parse_game(path.read_text()).options.num_players == 4
+
+
+def test_ctrl_c_saves_the_game_and_ends_with_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupt(size: int) -> str:
+        raise KeyboardInterrupt
+
+    type_in(monkeypatch, "")
+    monkeypatch.setattr(sys.stdin, "readline", interrupt)
+    assert main(["play", "--seed", "2", "--save", str(tmp_path / "game.txt")]) == 130
+    assert said(capsys)[1] == "sleuth: interrupted\n"
+    assert sleuth.parse_game((tmp_path / "game.txt").read_text()).options.num_players == 3
+
+
+@pytest.mark.parametrize(("typed", "last"), [("quit\n", "You have left the game."), ("", "The input has ended; the game is not over.")])
+def test_the_end_of_the_input_ends_the_game_like_quit(typed: str, last: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    type_in(monkeypatch, typed)
+    assert main(["play", "--seed", "2"]) == 0
+    output, errors = said(capsys)
+    assert output.endswith(f"\n{last}\n")
+    assert errors == ""
 
 
 def test_completion_offers_commands_and_legal_actions_only() -> None:
