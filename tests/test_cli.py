@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 
 import sleuth_env
 from sleuth_env import sleuth
@@ -91,6 +92,17 @@ def policy_file(tmp_path: Path) -> Path:
 def test_a_policy_file_can_have_a_seat_in_a_match(policy_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["match", str(policy_file), "sheet", "random", "--games", "6", "--options", "winners=2"]) == 0
     assert "\n…_a_rather_long_name.safetensors  " in said(capsys)[0]
+
+
+def test_a_table_is_aligned_whatever_a_policy_file_is_called(policy_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(policy_file.parent)
+    names = ["a\nb\x1b.safetensors", "探偵.safetensors", "e\u0301.safetensors"]
+    for name in names:
+        Path(name).write_bytes(policy_file.read_bytes())
+    assert main(["match", *names, "--games", "1", "--options", "winners=2"]) == 0
+    table = [line for line in said(capsys)[0].splitlines() if line.startswith("player  ") or ".safetensors" in line]
+    assert [line.split("  ")[0] for line in table] == ["player", "a b\\x1b.safetensors", *names[1:]]
+    assert len({cell_len(line) for line in table}) == 1
 
 
 def test_a_policy_file_brings_its_options_to_an_evaluation(policy_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
