@@ -21,7 +21,7 @@ from .arguments import CommandError, check_writable, listed, named_options, step
 
 INTERRUPTED = 130
 BASELINES = "random,cautious,sheet"
-SEATS = "a bot (random, cautious, sheet) or a policy file (*.safetensors)"
+SEATS = "a bot (random, cautious, sheet, entropy) or a policy file (*.safetensors)"
 
 
 class _Parser(argparse.ArgumentParser):

@@ -25,7 +25,7 @@ from tests.oracle import ACTIONS, GEMS
 from tests.situation import Situation, gem_names
 from tests.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
 
-CAREFUL = ("cautious", "sheet")
+CAREFUL = ("cautious", "sheet", "entropy")
 
 
 def choice(game: Situation, bot: str, seed: int = 0) -> tuple:
@@ -48,8 +48,11 @@ def reveal_all_but(game: Situation, viewer: int, hidden: list[str]) -> None:
 
 
 @pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
-def test_bots_play_legally_to_the_end_and_a_row_decides_as_it_would_alone(options: Options) -> None:
-    games = BotGames(options, ("sheet", "cautious", "random"), 5, seed=1)
+@pytest.mark.parametrize(
+    ("names", "size"), [(("sheet", "cautious", "random"), 5), (("entropy", "sheet", "random"), 3)], ids=lambda given: "-".join(map(str, np.ravel(given)))
+)
+def test_bots_play_legally_to_the_end_and_a_row_decides_as_it_would_alone(options: Options, names: tuple[str, ...], size: int) -> None:
+    games = BotGames(options, names, size, seed=1)
     for moment, (bot, _, _, views, marks, seeds, actions) in enumerate(games.play()):
         if moment % 7 == 0:
             alone = [bot.act(views[b : b + 1], marks[b : b + 1], seeds[b : b + 1])[0] for b in range(views.size)]
@@ -58,8 +61,9 @@ def test_bots_play_legally_to_the_end_and_a_row_decides_as_it_would_alone(option
 
 
 @pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
-def test_cautious_and_sheet_accuse_only_what_is_proved(options: Options) -> None:
-    games, accused = BotGames(options, CAREFUL, 8, seed=4), 0
+@pytest.mark.parametrize(("names", "size"), [(("cautious", "sheet"), 8), (("entropy", "sheet"), 3)], ids=lambda given: "-".join(map(str, np.ravel(given))))
+def test_careful_bots_accuse_only_what_is_proved(options: Options, names: tuple[str, ...], size: int) -> None:
+    games, accused = BotGames(options, names, size, seed=4), 0
     accuse_at = int(games.rules["accuse_at"][0])
     for decisions in games.play():
         named = decisions.actions - accuse_at
@@ -106,15 +110,16 @@ def test_after_somebody_elses_final_question_a_bot_that_must_accuse_names_a_gem_
     assert gem in hidden
 
 
-def test_sheet_asks_the_final_question_that_decides_between_two_gems() -> None:
+@pytest.mark.parametrize("bot", ["sheet", "entropy"])
+def test_a_final_question_decides_between_two_gems(bot: str) -> None:
     hidden = ["red-opal-pair", "green-pearl-cluster"]
     game = Situation(Options(4, winners=2), hidden[:1], {2: hidden[1:]})
     reveal_all_but(game, 0, hidden)
-    verb, *_ = question = choice(game, "sheet")
+    verb, *_ = question = choice(game, bot)
     assert verb == "final"
     assert game.do(*question)
     assert proved(game, 0) == {"red-opal-pair"}
-    assert choice(game, "sheet") == ("accuse", "red-opal-pair")
+    assert choice(game, bot) == ("accuse", "red-opal-pair")
 
 
 @pytest.mark.parametrize("options", [Options(3), Options(4, missing=2), Options(5, super_sleuth=True), Options(4, double_interrogation=True)], ids=option_name)
@@ -182,7 +187,7 @@ def test_an_empty_batch_is_no_trouble() -> None:
 
 
 def test_an_unknown_bot_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(BotError, match="there is no bot 'sheat'; the bots are random, cautious, sheet"):
+    with pytest.raises(BotError, match="there is no bot 'sheat'; the bots are random, cautious, sheet, entropy"):
         make_bot("sheat", Options(3))
 
 
