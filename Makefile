@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-RUN ?= runs/demo-$(shell date +%Y%m%d-%H%M%S)
+RUN := $(or $(RUN),runs/demo-$(shell date +%Y%m%d-%H%M%S))
 ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 .PHONY: help install demo test lint test-slow benchmark clean

@@ -74,6 +74,7 @@ def sheet_figures(options: sleuth.Options, views: np.ndarray) -> tuple[list[floa
     clues(rules, views, evidence)
 
     def read(part: slice) -> None:
+        """Update the sheets of some views."""
         clues(rules, views[part], evidence[part])
         propagate(evidence[part], sheets[part])
 

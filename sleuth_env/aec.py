@@ -6,6 +6,7 @@ Axis letters: ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import gymnasium
@@ -15,9 +16,12 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
+from pettingzoo.utils.env_logger import EnvLogger
 
-from .game import NO_RENDER_MODE, RENDER_MODES, Game, Records, action_number, check_choice, make_options, opaque, refusal, render_view
+from .game import NO_RENDER_MODE, RENDER_MODES, Game, Records, action_number, check_choice, check_seed, make_options, opaque, refusal, render_view, whole_number
 
+ILLEGAL_REWARD = -1.0
+NO_SNAPSHOT = "that is no snapshot, which get_state() takes"
 Observation = dict[str, NDArray[Any]]
 # Scratch arrays for the kernels, and views into the state: a copy of the environment makes its own.
 _BUFFERS = ("_rules", "_actor", "_action", "_taken", "_seat", "_seats", "_view", "_views")
@@ -102,9 +106,13 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         Args:
             seed: begins the stream from which this and the following games are dealt; None continues it.
             options: ignored; a game's options are fixed when the environment is made.
+
+        Raises:
+            ValueError: the seed is no whole number; nothing has changed.
         """
-        if seed is not None or self._np_random is None:
-            self._np_random, _ = seeding.np_random(None if seed is None else int(seed))
+        number = check_seed(seed)
+        if number is not None or self._np_random is None:
+            self._np_random, _ = seeding.np_random(number)
         self.game.deal(self._rules, self._states, self._np_random.integers(0, 2**64, 1, np.uint64))
         opaque(self._first_states)[:] = opaque(self._states)
         self._actions = []
@@ -137,7 +145,7 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         self._action[0] = number
         self.game.step(self._rules, self._states, self._action, self._taken)
         if not self._taken[0]:
-            error = refusal(self.game, self.options, number, self._mask(agent), agent)
+            error = refusal(self.game, self.options, number, self.action_mask(agent), agent)
             error.game_text = self.game_text()
             raise error
         self._actions.append(number)
@@ -155,17 +163,31 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         rewards = np.zeros((1, len(self.agents)))
         terminated, truncated = np.zeros(1, np.uint8), np.zeros(1, np.uint8)
         self.game.outcome(self._rules, self._states, rewards, terminated, truncated)
-        self.rewards = dict(zip(self.agents, rewards[0].tolist(), strict=True))
+        self._end(rewards[0].tolist(), bool(terminated[0]), bool(truncated[0]))
+
+    def forfeit(self, reward: float) -> None:
+        """End the game for everybody because of `agent_selection`, who gets this reward, the others 0: what `env` does after an illegal action."""
+        self._must_be_reset()
+        # Both flags, as PettingZoo's own wrapper for illegal actions sets them.
+        self._end([reward if agent == self.agent_selection else 0.0 for agent in self.agents], True, True)
+
+    def _end(self, rewards: list[float], terminated: bool, truncated: bool) -> None:
+        self.rewards = dict(zip(self.agents, rewards, strict=True))
         self._cumulative_rewards = self.rewards.copy()
-        self.terminations = dict.fromkeys(self.agents, bool(terminated[0]))
-        self.truncations = dict.fromkeys(self.agents, bool(truncated[0]))
+        self.terminations = dict.fromkeys(self.agents, terminated)
+        self.truncations = dict.fromkeys(self.agents, truncated)
         self.agent_selection = self.agents[0]
 
     def _clear_rewards(self) -> None:
         self.rewards = dict.fromkeys(self.rewards, 0.0)
 
+    @property
+    def has_reset(self) -> bool:
+        """Whether there is a game: one has been dealt, or a snapshot put in."""
+        return self._np_random is not None
+
     def _must_be_reset(self) -> None:
-        if self._np_random is None:
+        if not self.has_reset:
             raise gymnasium.error.ResetNeeded("call reset() first: no game has been dealt")
 
     # --- what is seen ---
@@ -185,10 +207,12 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         """
         self._must_be_reset()
         observation = np.empty(self._size, np.float32)
-        self.game.write_observations(self._rules, self.view(agent), observation[None], self.record)
-        return {"observation": observation, "action_mask": self._mask(agent)}
+        self.game.write_observations(self._rules, self._look(agent), observation[None], self.record)
+        return {"observation": observation, "action_mask": self.action_mask(agent)}
 
-    def _mask(self, agent: str) -> NDArray[np.int8]:
+    def action_mask(self, agent: str) -> NDArray[np.int8]:
+        """Give the action mask of an agent's observation (i1 [A]) alone."""
+        self._must_be_reset()
         # An agent who has left, or is about to, is in a finished game, though an illegal action may have ended it.
         if self.terminations.get(agent, True) or self.truncations[agent]:
             return np.ones(self._num_actions, np.int8)
@@ -198,8 +222,13 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         return mask
 
     def view(self, agent: str) -> Records:
-        """Give all that an agent may know as a record, VIEW [1]: what bots are given. It is overwritten by the next call."""
+        """Give all that an agent may know as a record, VIEW [1]: what bots are given."""
         self._must_be_reset()
+        view: Records = opaque(self._look(agent)).copy().view(self.game.VIEW)
+        return view
+
+    def _look(self, agent: str) -> Records:
+        """Write what an agent may know into a buffer, which never leaves the environment: the next call overwrites it."""
         self._seat[0] = self._seat_of(agent)
         self.game.view(self._rules, self._states, self._seat, self._view)
         return self._view
@@ -228,8 +257,9 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         names = self.possible_agents
         if isinstance(agent, str) and agent in names:
             return names.index(agent)
-        if isinstance(agent, (int, np.integer)) and not isinstance(agent, bool) and 0 <= agent < len(names):
-            return int(agent)
+        seat = whole_number(agent)
+        if seat is not None and 0 <= seat < len(names):
+            return seat
         raise ValueError(f"{agent!r} is no player: the players are {', '.join(names)}, or their seats 0 to {len(names) - 1}")
 
     def render(self) -> Any:
@@ -238,8 +268,8 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
             gymnasium.logger.warn(NO_RENDER_MODE)
             return None
         self._must_be_reset()
-        view = self.view(self.agent_selection if self.viewpoint is None else self.possible_agents[self._seat_of(self.viewpoint)])[0]
-        return render_view(self.game, self.options, view, self.render_mode)
+        view = self._look(self.agent_selection if self.viewpoint is None else self.possible_agents[self._seat_of(self.viewpoint)])
+        return render_view(self.game, self.options, view[0], self.render_mode)
 
     def close(self) -> None:
         """Do nothing: no window is open. May be called again."""
@@ -269,20 +299,30 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         """Go back to a snapshot that `get_state` took, here or in another environment of the same options.
 
         Raises:
-            ValueError: it is a snapshot of a game with other options.
+            ValueError: it is no such snapshot, or one of a game with other options; nothing has changed.
         """
-        if state["options"] != self.options:
-            raise ValueError(f"the snapshot is of a game with {state['options']}, this one has {self.options}")
-        if self._np_random is None:
-            self._np_random, _ = seeding.np_random(0)
-        self._np_random.bit_generator.state = state["stream"]
+        self._check_snapshot(state)
+        generator, _ = seeding.np_random(0)
+        try:
+            generator.bit_generator.state = state["stream"]
+        except (TypeError, ValueError, KeyError) as error:
+            raise ValueError(f"{NO_SNAPSHOT}: stream is no state of a generator") from error
+        copies = {name: state[name].copy() for name in _COPIED}
         for name in _RECORDS:
             opaque(getattr(self, name))[:] = opaque(state[name])
-        for name in _COPIED:
-            setattr(self, name, state[name].copy())
-        for name in _KEPT:
-            setattr(self, name, state[name])
-        self.infos = {agent: {} for agent in self.agents}
+        kept = {name: state[name] for name in _KEPT}
+        self.__dict__.update(copies | kept, _np_random=generator, infos={agent: {} for agent in copies["agents"]})
+
+    def _check_snapshot(self, state: Any) -> None:
+        names = (*_RECORDS, *_COPIED, *_KEPT, "stream")
+        lacking = [name for name in names if name not in state] if isinstance(state, Mapping) else names
+        if lacking:
+            raise ValueError(f"{NO_SNAPSHOT}: it lacks {', '.join(lacking)}")
+        if state["options"] != self.options:
+            raise ValueError(f"the snapshot is of a game with {state['options']}, this one has {self.options}")
+        for name in _RECORDS:
+            if getattr(state[name], "dtype", None) != self._states.dtype or state[name].shape != (1,):
+                raise ValueError(f"{NO_SNAPSHOT}: {name} is no record of a game")
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name not in _BUFFERS}
@@ -292,22 +332,51 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         self._make_buffers()
 
 
-class _TerminateIllegal(wrappers.TerminateIllegalWrapper[str, Observation, int]):  # type: ignore[misc]
-    """PettingZoo's wrapper, which must not judge an action by the mask that it saw before a snapshot was put back."""
+class _TerminateIllegal(wrappers.BaseWrapper[str, Observation, int]):  # type: ignore[misc]
+    """End the game after an illegal action, as PettingZoo's wrapper of that name does.
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Put a snapshot back and look at its mask."""
-        self.env.set_state(state)
-        self.observe(self.agent_selection)
+    That one judges by the last mask that it has seen, which is not that of the moment after the environment inside went back to a
+    snapshot, and which belongs to whoever observed it. This one asks the environment.
+    """
+
+    def step(self, action: int | None) -> None:
+        """Take an action; an illegal one loses the game.
+
+        Raises:
+            IllegalAction: it is no action at all; nothing has changed.
+        """
+        raw = self.unwrapped
+        agent = raw.agent_selection
+        finished = raw.terminations.get(agent, True) or raw.truncations[agent]
+        if finished or raw.action_mask(agent)[action_number(action, raw.action_space(agent).n)]:
+            self.env.step(action)
+        else:
+            EnvLogger.warn_on_illegal_move()
+            raw.forfeit(ILLEGAL_REWARD)
+
+    def __str__(self) -> str:
+        return str(self.env)
 
 
 class _OrderEnforcing(wrappers.OrderEnforcingWrapper[str, Observation, int]):  # type: ignore[misc]
-    """PettingZoo's wrapper, for which a snapshot put back is as good as a reset."""
+    """PettingZoo's wrapper, for which a snapshot put back is as good as a reset, whether through it or behind its back."""
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self._has_updated = True
+
+    @property
+    def _has_reset(self) -> bool:
+        return bool(self.unwrapped.has_reset)
+
+    @_has_reset.setter
+    def _has_reset(self, value: bool) -> None:
+        """Leave it to the environment, which knows."""
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Put a snapshot back."""
-        self._has_reset = self._has_updated = True
+        """Put a snapshot back; in a loop over the agents that counts as a step."""
         self.env.set_state(state)
+        self._has_updated = True
 
     def __str__(self) -> str:
         return str(self.env)
@@ -315,4 +384,4 @@ class _OrderEnforcing(wrappers.OrderEnforcingWrapper[str, Observation, int]):  #
 
 def wrapped(env: GameEnv) -> Any:
     """Wrap a game's environment as PettingZoo's classic games are: an illegal action ends the game with -1 for its player."""
-    return _OrderEnforcing(wrappers.AssertOutOfBoundsWrapper(_TerminateIllegal(env, illegal_reward=-1)))
+    return _OrderEnforcing(wrappers.AssertOutOfBoundsWrapper(_TerminateIllegal(env)))

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+# The legal values of the game's options, for the help.
+OPTION_VALUES = {
+    "num_players": "3 to 7",
+    "missing": "1, 2 or 3; more than 1 with 3 or 4 players",
+    "winners": "1 to num_players - 1",
+    "double_interrogation": "True, False",
+    "super_sleuth": "True, False",
+    "first_player": "random, seat_0",
+    "accuse": "any_time, own_turn",
+    "offer_order": "random, clockwise",
+    "announce_result": "True, False; False with winners > 1",
+    "last_survivor_wins": "True, False",
+    "max_turns": "1 or more",
+}
 
 
 class CommandError(ValueError):
@@ -33,15 +47,43 @@ def steps(text: str) -> tuple[int, int | None]:
     if not match:
         raise argparse.ArgumentTypeError(f"must be a number or FROM:TO, such as 5, 10:20, :20, 10:, got {text[:40]!r}")
     first, last, only = match.groups()
-    return (int(only), int(only)) if only else (int(first or 1), int(last) if last else None)
+    ends = (int(only), int(only)) if only else (int(first or 1), int(last) if last else None)
+    if 0 in ends:
+        raise argparse.ArgumentTypeError(f"steps are counted from 1, got {text!r}")
+    if ends[1] is not None and ends[0] > ends[1]:
+        raise argparse.ArgumentTypeError(f"FROM must not be after TO, got {text!r}")
+    return ends
+
+
+def file_name(text: str) -> str:
+    """Read the name of a file."""
+    if not text or "\0" in text:
+        raise argparse.ArgumentTypeError(f"must be the name of a file, got {text[:40]!r}")
+    return text
+
+
+def options_last(words: Sequence[str]) -> list[str]:
+    """Move the words NAME=VALUE of ``--options``, wherever they stand, to the end, so that those after them are read as what they are."""
+    end = words.index("--") if "--" in words else len(words)
+    values: list[str] = []
+    others: list[str] = []
+    listing = False
+    for at, word in enumerate(words[:end]):
+        follows = at + 1 < end and not words[at + 1].startswith("-")
+        if listing and (words[at - 1] == "--options" or re.match(r"[A-Za-z_]\w*=", word)):
+            values.append(word)
+        elif listing := word.startswith("--options=") or (word == "--options" and follows):
+            values += [word.partition("=")[2]] if "=" in word else []
+        else:
+            others.append(word)
+    return [*others, *(["--options", *values] if values else []), *words[end:]]
 
 
 def named_options(words: Sequence[str], **fixed: Any) -> Any:
     """Make Options of words NAME=VALUE; `fixed` are settled by the command itself."""
     from .game import load_game, make_options
-    from .sleuth.cards import Options
+    from .sleuth.cards import parse_option
 
-    defaults = {field.name: field.default for field in dataclasses.fields(Options)}
     named: dict[str, Any] = dict(fixed)
     given: set[str] = set()
     for word in words:
@@ -51,17 +93,10 @@ def named_options(words: Sequence[str], **fixed: Any) -> Any:
         if name in given:
             raise CommandError(f"option {name} is given twice")
         given.add(name)
-        named[name] = _option_value(value, defaults.get(name))
+        named[name] = parse_option(name, value)
         if name in fixed and named[name] != fixed[name]:
             raise CommandError(f"{name}={value} does not fit: the game has {name}={fixed[name]}")
     return make_options(load_game("sleuth_env.sleuth"), named)
-
-
-def _option_value(text: str, default: Any) -> Any:
-    """Turn the text of an option into the type of its default; what does not fit stays text, and Options refuses it."""
-    if isinstance(default, bool):
-        return {"true": True, "false": False}.get(text.lower(), text)
-    return int(text) if isinstance(default, int) and re.fullmatch(r"-?[0-9]{1,15}", text) else text
 
 
 def listed(text: str, flag: str) -> list[str]:
@@ -76,8 +111,12 @@ def check_writable(name: str | None) -> None:
     """Find out before a long run, not after it, that a file cannot be written."""
     if name is None or name == "-":
         return
-    path = Path(name)
-    place = path if path.exists() else path.parent
-    if path.is_dir() or not place.exists() or not os.access(place, os.W_OK):
-        why = "it is a folder" if path.is_dir() else "its folder does not exist" if not place.exists() else "permission denied"
+    try:
+        path = Path(name)
+        place = path if path.exists() else path.parent
+        folder, there, allowed = path.is_dir(), place.exists(), os.access(place, os.W_OK)
+    except OSError as error:
+        raise CommandError(f"{name[:60]} cannot be written: {error.strerror or error}") from error
+    if folder or not there or not allowed:
+        why = "it is a folder" if folder else "permission denied" if there else "its folder does not exist"
         raise CommandError(f"{name} cannot be written: {why}")

@@ -21,7 +21,6 @@ GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
 S27, S30, S31, S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
-LOW_32 = np.uint64(0xFFFFFFFF)
 
 # Serial and without the GIL: threads, where wanted, split the batch.
 kernel = njit(cache=True, nogil=True)
@@ -45,6 +44,7 @@ def lowest(mask: int | np.integer[Any]) -> int:
 @intrinsic
 def _ctpop(typingctx: Any, mask: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """Emit the processor's instruction for it."""
         return builder.ctpop(args[0])
 
     return types.int64(types.int64), codegen
@@ -53,6 +53,7 @@ def _ctpop(typingctx: Any, mask: Any) -> Any:
 @intrinsic
 def _cttz(typingctx: Any, mask: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        """Emit the processor's instruction for it."""
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.int64(types.int64), codegen
@@ -71,14 +72,15 @@ def _lowest(mask: Any) -> Any:
 @kernel
 def advance(generator):
     """Step a generator (uint64) to its next state."""
-    return np.uint64(generator + GAMMA)
+    # Here and below by name: + and * of NumPy's scalars warn in plain Python where they wrap round, which is wanted here.
+    return np.uint64(np.add(generator, GAMMA))
 
 
 @kernel
 def mixed(generator):
     """Turn a generator's state (uint64) into 64 random bits."""
-    z = np.uint64((generator ^ (generator >> S30)) * MIX_1)
-    z = np.uint64((z ^ (z >> S27)) * MIX_2)
+    z = np.uint64(np.multiply(generator ^ (generator >> S30), MIX_1))
+    z = np.uint64(np.multiply(z ^ (z >> S27), MIX_2))
     return np.uint64(z ^ (z >> S31))
 
 
@@ -110,20 +112,21 @@ def shuffle(game, cards, size):
 
 
 class _CompileNotice(event.Listener):
-    """Say once, on stderr, that kernels are being compiled: it takes seconds and looks like a hang otherwise."""
+    """Say once a process, on stderr, that kernels are being compiled: it takes seconds and looks like a hang otherwise."""
 
     def __init__(self) -> None:
         self.said = False
 
     def on_start(self, event: Any) -> None:
+        """Say it, if a kernel of this package is the first one to be compiled."""
         module = getattr(event.data["dispatcher"].py_func, "__module__", "")
         if not self.said and module.startswith("sleuth_env"):
             self.said = True
-            sys.stderr.write("sleuth-env: compiling its kernels, once for this machine; about 20 seconds\n")
+            sys.stderr.write("sleuth-env: compiling kernels at their first use; they are kept for later starts\n")
             sys.stderr.flush()
 
     def on_end(self, event: Any) -> None:
-        return None
+        """Say nothing."""
 
 
 # numba fires this event only where its on-disk cache has no compiled kernel yet.

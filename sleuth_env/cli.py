@@ -1,6 +1,7 @@
 """The command ``sleuth``: matches between bots and policy files, replays of game texts, and a game in the terminal.
 
-Whatever a user gets wrong is answered by one line on stderr and exit code 2; Ctrl-C by one line and exit code 130.
+Whatever a user gets wrong is answered by one line on stderr and exit code 2; Ctrl-C by one line and exit code 130. What takes time
+to import is imported where it is needed, so that Ctrl-C is answered so from the start.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ import secrets
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NoReturn
 
 from . import __version__
-from .arguments import CommandError, check_writable, listed, named_options, steps, whole
+from .arguments import OPTION_VALUES, CommandError, check_writable, file_name, listed, named_options, options_last, steps, whole
+from .streams import WriteError, called, prepare_streams, read_text, write_text
 
-INTERRUPTED = 130
+FAILED, MISTAKEN, INTERRUPTED = 1, 2, 130
+EXIT_CODES = "exit codes: 0 done; 1 the output could not be written; 2 a mistake in the command or in a file; 130 Ctrl-C"
+MOST_GAMES = 10**7
 BASELINES = "random,cautious,sheet"
 SEATS = "a bot (random, cautious, sheet, entropy) or a policy file (*.safetensors)"
 
@@ -48,7 +51,7 @@ class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpF
 
 def make_parser() -> argparse.ArgumentParser:
     """Make the parser of the command line."""
-    parser = _Parser(prog="sleuth", description="Play and evaluate the deduction card game Sleuth.", formatter_class=_Help)
+    parser = _Parser(prog="sleuth", description="Play and evaluate the deduction card game Sleuth.", epilog=EXIT_CODES, formatter_class=_Help)
     parser.add_argument("--version", action="version", version=f"sleuth-env {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_match(commands)
@@ -67,11 +70,13 @@ def _add_command(commands: Any, name: str, run: Callable[[argparse.Namespace], i
     return parser
 
 
-def _add_options(parser: argparse.ArgumentParser) -> None:
+def _add_options(parser: argparse.ArgumentParser, fixed: Sequence[str] = ("num_players",), more: str = "") -> None:
     from .sleuth.cards import Options
 
-    names = ", ".join(f"{field.name}={field.default}" for field in dataclasses.fields(Options) if field.name != "num_players")
-    parser.add_argument("--options", nargs="+", default=[], metavar="NAME=VALUE", help=f"options of the game; those that are not given are {names}")
+    parser.add_argument("--options", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=f"options of the game, see below{more}")
+    defaults = {field.name: field.default for field in dataclasses.fields(Options) if field.name not in fixed}
+    rows = [f"  {f'{name}={value}':<28} {OPTION_VALUES[name]}" for name, value in defaults.items()]
+    parser.epilog = "\n".join([parser.epilog or "", "", "options of the game, with the usual value and the legal ones:", *rows])
 
 
 def _add_greedy(parser: argparse.ArgumentParser) -> None:
@@ -84,6 +89,7 @@ def _add_match(commands: Any) -> None:
     parser = _add_command(commands, "match", _match, "let bots and policy files play many games", more, examples)
     parser.add_argument("seats", nargs="+", metavar="SEAT", help=f"3 to 7 seats, in the order of play: {SEATS}")
     _add_sizes(parser)
+    _add_options(parser)
 
 
 def _add_evaluate(commands: Any) -> None:
@@ -93,21 +99,22 @@ def _add_evaluate(commands: Any) -> None:
     parser.add_argument("player", metavar="FILE", help=f"the player: {SEATS}; a file brings the options it was trained for")
     parser.add_argument("--against", default=BASELINES, metavar="NAMES", help="baselines, separated by commas")
     _add_sizes(parser, " for each baseline")
+    _add_options(parser, fixed=(), more="; a policy file brings its own, which these change")
 
 
 def _add_sizes(parser: argparse.ArgumentParser, each: str = "") -> None:
-    parser.add_argument("--games", type=whole(1, 10**9), default=300, metavar="N", help=f"games{each}, rounded up to whole deals in all rotations")
+    parser.add_argument("--games", type=whole(1, MOST_GAMES), default=300, metavar="N", help=f"games{each}, rounded up to whole deals in all rotations")
     parser.add_argument("--seed", type=whole(0, 2**64 - 1), default=0, metavar="N", help="settles the deals and the bots' random choices")
-    _add_options(parser)
     _add_greedy(parser)
-    parser.add_argument("--json", metavar="FILE", help="also write the result to this file as JSON, replacing it; - for stdout, then without a table")
+    text = "also write the result to this file as JSON, replacing it; - for stdout, then without a table"
+    parser.add_argument("--json", type=file_name, metavar="FILE", help=text)
 
 
 def _add_replay(commands: Any) -> None:
     more = "Shows public events only, unless a viewpoint is chosen or everything is revealed."
     examples = "replay game.txt\nreplay game.txt --viewpoint player_1 --steps 10:20\nreplay game.txt --reveal"
     parser = _add_command(commands, "replay", _replay, "tell a game text step by step", more, examples)
-    parser.add_argument("file", metavar="FILE", help="a game text; - for stdin")
+    parser.add_argument("file", type=file_name, metavar="FILE", help="a game text; - for stdin")
     parser.add_argument("--viewpoint", default="none", metavar="PLAYER", help="player_0, player_1, ...: add what that player knows; none: public events only")
     parser.add_argument("--reveal", action="store_true", help="show the hidden deal and every action")
     parser.add_argument("--steps", type=steps, metavar="FROM:TO", help="only these steps, from 1; either end may be left out")
@@ -124,7 +131,7 @@ def _add_play(commands: Any) -> None:
     parser.add_argument("--seed", type=whole(0, 2**64 - 1), metavar="N", help="settles deal and bots; drawn and shown if left out")
     _add_options(parser)
     _add_greedy(parser)
-    parser.add_argument("--save", metavar="FILE", help="write the game text here at the end, however the game ends, replacing the file")
+    parser.add_argument("--save", type=file_name, metavar="FILE", help="write the game text here at the end, however the game ends, replacing the file")
 
 
 # --- match and evaluate ---
@@ -133,6 +140,7 @@ def _add_play(commands: Any) -> None:
 def _match(args: argparse.Namespace) -> int:
     from .game import load_game
     from .match import num_rotations, play_match
+    from .report import match_lines
     from .sleuth.cards import MAX_PLAYERS, MIN_PLAYERS
 
     if not MIN_PLAYERS <= len(args.seats) <= MAX_PLAYERS:
@@ -142,16 +150,14 @@ def _match(args: argparse.Namespace) -> int:
     deals = -(-args.games // num_rotations(args.seats))
     with _progress(deals * num_rotations(args.seats)) as progress:
         result = play_match(load_game("sleuth_env.sleuth"), options, args.seats, deals, args.seed, progress, greedy=args.greedy)
-    if _write_json(args.json, {"version": __version__, "games_asked": args.games, "greedy": args.greedy, **result.as_dict()}):
-        from .report import match_lines
-
-        _show(match_lines(result, args.games))
+    _put(args.json, match_lines(result, args.games), {"version": __version__, "games_asked": args.games, "greedy": args.greedy, **result.as_dict()})
     return 0
 
 
 def _evaluate(args: argparse.Namespace) -> int:
     from .game import load_game
     from .match import evaluate
+    from .report import evaluation_lines
 
     check_writable(args.json)
     baselines = list(dict.fromkeys(listed(args.against, "--against")))
@@ -161,10 +167,8 @@ def _evaluate(args: argparse.Namespace) -> int:
     with _progress(deals * rotations * len(baselines)) as progress:
         results = evaluate(load_game("sleuth_env.sleuth"), options, args.player, baselines, deals, args.seed, progress, args.greedy)
     rows = [result.as_dict() for result in results]
-    if _write_json(args.json, {"version": __version__, "player": args.player, "games_asked": args.games, "greedy": args.greedy, "matches": rows}):
-        from .report import evaluation_lines
-
-        _show(evaluation_lines(args.player, baselines, results, args.games))
+    content = {"version": __version__, "player": args.player, "games_asked": args.games, "greedy": args.greedy, "matches": rows}
+    _put(args.json, evaluation_lines(args.player, baselines, results, args.games), content)
     return 0
 
 
@@ -195,17 +199,18 @@ def _progress(total: int) -> Iterator[Callable[[int], object] | None]:
         yield lambda number: bar.advance(task, number)
 
 
-def _write_json(name: str | None, content: dict[str, Any]) -> bool:
-    """Write a result where it was asked for; tell whether the table is wanted as well."""
+def _put(name: str | None, lines: Sequence[str], content: dict[str, Any]) -> None:
+    """Show a result, and write it as JSON where that was asked for; neither is lost where the other cannot be written."""
     text = json.dumps(content, indent=2) + "\n"
     if name == "-":
         sys.stdout.write(text)
-    elif name is not None:
-        try:
-            Path(name).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise CommandError(f"{name} cannot be written: {error.strerror or error}") from error
-    return name != "-"
+        return
+    try:
+        _show(lines)
+        sys.stdout.flush()
+    finally:
+        if name is not None:
+            write_text(name, text)
 
 
 def _show(lines: Sequence[str]) -> None:
@@ -217,17 +222,18 @@ def _show(lines: Sequence[str]) -> None:
 
 def _replay(args: argparse.Namespace) -> int:
     from .replay import tell_game
-    from .sleuth.transcript import parse_game
+    from .sleuth.names import NotationError
+    from .sleuth.transcript import MAX_TEXT, parse_game
 
-    record = parse_game(_read_text(args.file))
-    viewpoint = _viewpoint(args.viewpoint, record.options.num_players)
-    first, last = args.steps or (1, None)
-    steps = range(max(1, first), min(last or len(record.actions), len(record.actions)) + 1) if args.steps else None
-    if steps is not None and not len(steps):
-        raise CommandError(f"--steps: the game has the steps 1 to {len(record.actions)}")
     if args.pause and args.file == "-":
         raise CommandError("--pause needs a file: stdin is the game text")
-    for text in tell_game(record, viewpoint, args.reveal, steps, _in_colour()):
+    try:
+        record = parse_game(read_text(args.file, MAX_TEXT + 1))
+    except NotationError as error:
+        raise CommandError(f"{called(args.file)}: {error}") from error
+    viewpoint = _viewpoint(args.viewpoint, record.options.num_players)
+    chosen = _chosen(args.steps, len(record.actions)) if args.steps else None
+    for text in tell_game(record, viewpoint, args.reveal, chosen, _in_colour()):
         sys.stdout.write(text.rstrip("\n") + "\n")
         if args.pause:
             sys.stdout.flush()
@@ -236,19 +242,12 @@ def _replay(args: argparse.Namespace) -> int:
     return 0
 
 
-def _read_text(name: str) -> str:
-    """Read a game text; one character more than allowed is enough to be refused."""
-    from .sleuth.transcript import MAX_TEXT
-
-    try:
-        if name == "-":
-            return sys.stdin.read(MAX_TEXT + 1)
-        with open(name, encoding="utf-8") as file:
-            return file.read(MAX_TEXT + 1)
-    except OSError as error:
-        raise CommandError(f"{name} cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise CommandError(f"{name} is no game text: it is not UTF-8") from error
+def _chosen(ends: tuple[int, int | None], count: int) -> range:
+    """Give the steps between two ends that a game of so many has."""
+    first, last = ends
+    if first > count:
+        raise CommandError(f"--steps: the game has the steps 1 to {count}" if count else "--steps: the game has no steps")
+    return range(first, min(last or count, count) + 1)
 
 
 def _viewpoint(name: str, num_players: int) -> int | None:
@@ -265,11 +264,13 @@ def _in_colour() -> bool:
 
 
 def _play(args: argparse.Namespace) -> int:
-    from .play import QuitError, Session, line_reader
+    from .play import SAVED, QuitError, Session, line_reader
 
     options = named_options(args.options, num_players=args.players)
     if args.seat >= args.players:
         raise CommandError(f"--seat must be a whole number from 0 to {args.players - 1}, got {args.seat}")
+    if args.save == "-":
+        raise CommandError("--save needs a file: stdout shows the game")
     check_writable(args.save)
     seed = secrets.randbits(32) if args.seed is None else args.seed
     session = Session(options, _opponents(args, options), args.seat, seed, line_reader(), lambda text: _show([text.rstrip("\n")]), _in_colour())
@@ -282,7 +283,8 @@ def _play(args: argparse.Namespace) -> int:
         _show(["", "The input has ended; the game is not over."])
     finally:
         if args.save:
-            session.save(args.save)
+            write_text(args.save, session.text)
+            _show([SAVED.format(args.save)])
     return 0
 
 
@@ -307,9 +309,8 @@ def _mistakes() -> tuple[type[ValueError], ...]:
     from .policy import PolicyError
     from .sleuth.bots import BotError
     from .sleuth.cards import OptionError
-    from .sleuth.names import NotationError
 
-    return CommandError, UnknownOptionError, OptionError, BotError, PolicyError, NotationError, MatchError
+    return UnknownOptionError, OptionError, BotError, PolicyError, MatchError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -319,39 +320,40 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the words after it; default: those of the process.
 
     Returns:
-        The exit code: 0, 2 after a mistake of the user, 130 after Ctrl-C, 1 where the output cannot be written.
+        The exit code: 0, 2 after a mistake of the user, 130 after Ctrl-C, 1 where the output cannot be written or memory is short.
     """
-    _prepare_streams()
     try:
-        args = make_parser().parse_args(argv)
-        code: int = args.run(args)
-        sys.stdout.flush()
+        prepare_streams()
+        return _run(sys.argv[1:] if argv is None else argv)
     except KeyboardInterrupt:
         return _end("interrupted", INTERRUPTED)
+    except (CommandError, WriteError) as error:
+        return _end(str(error), MISTAKEN if isinstance(error, CommandError) else FAILED)
+    except MemoryError:
+        return _end("there is not enough memory; fewer games need less", FAILED)
     except OSError as error:
         # What is left in the buffer must not be written when Python closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1 if isinstance(error, BrokenPipeError) else _end(f"the output cannot be written: {error.strerror or error}", 1)
+        return FAILED if isinstance(error, BrokenPipeError) else _end(f"the output cannot be written: {error.strerror or error}", FAILED)
     except ValueError as error:
         if not isinstance(error, _mistakes()):
             raise
-        return _end(str(error), 2)
+        return _end(str(error), MISTAKEN)
+
+
+def _run(words: Sequence[str]) -> int:
+    try:
+        args = make_parser().parse_args(options_last(words))
+        code: int = args.run(args)
+    finally:
+        # After --help, and before an error is told, too.
+        sys.stdout.flush()
     return code
 
 
-def _prepare_streams() -> None:
-    """Make the standard streams fit to use whatever the process was started with."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        # A stream that was closed is None.
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a character shows another one instead of a traceback.
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
-
-
 def _end(message: str, code: int) -> int:
+    if sys.stderr is None:
+        return code
     sys.stderr.write(f"sleuth: {' '.join(message.split())}\n")
     return code
 

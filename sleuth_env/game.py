@@ -204,17 +204,35 @@ def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
 
 
+def whole_number(value: Any) -> int | None:
+    """Give an int, a NumPy integer or a 0-dimensional integer array as an int; None for anything else (a float, a bool, an array)."""
+    try:
+        return None if isinstance(value, bool) or getattr(value, "ndim", 0) > 0 else operator.index(value)
+    except TypeError:
+        return None
+
+
+def check_number(name: str, value: Any, least: int) -> int:
+    """Give a named setting as an int; raise ValueError unless it is a whole number (see `whole_number`) of at least ``least``."""
+    number = whole_number(value)
+    if number is None or number < least:
+        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+    return number
+
+
+def check_seed(seed: Any) -> int | None:
+    """Give a seed as an int, or None if there is none; raise ValueError if it is something else."""
+    return None if seed is None else check_number("seed", seed, 0)
+
+
 def action_number(action: Any, num_actions: int) -> int:
-    """Give an action as an int: an int, a NumPy integer or a 0-dimensional integer array is one.
+    """Give an action as an int.
 
     Raises:
-        IllegalAction: it is something else (a float, a bool, None, an array of one element), or out of range.
+        IllegalAction: it is no whole number (see `whole_number`), or out of range.
     """
-    try:
-        number = -1 if isinstance(action, bool) or getattr(action, "ndim", 0) > 0 else operator.index(action)
-    except TypeError:
-        number = -1
-    if not 0 <= number < num_actions:
+    number = whole_number(action)
+    if number is None or not 0 <= number < num_actions:
         raise IllegalAction(f"an action is an integer from 0 to {num_actions - 1}, got {action!r}")
     return number
 

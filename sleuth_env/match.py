@@ -7,8 +7,10 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from hashlib import blake2b
 from itertools import pairwise
 from typing import Any
 
@@ -22,12 +24,18 @@ from .rating import FinishedGames, MatchResult, sum_up
 
 LEARNER = -1
 
-# The bots' stream must not repeat the draws that dealt the cards: those are made from the same seed.
-BOTS_STREAM = np.uint64(0xD1B54A32D192ED03)
-
 
 class MatchError(ValueError):
     """A match cannot be played as asked."""
+
+
+def bots_streams(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Give the stream of the bots' random bits in games of these seeds (u8 [K]).
+
+    Hashed one way: from the bits that it is handed a bot must not find the seed, which would tell it the deal.
+    """
+    digests = [blake2b(seed.tobytes(), digest_size=8, person=b"sleuth bots").digest() for seed in seeds]
+    return np.frombuffer(b"".join(digests), "<u8").astype(np.uint64)
 
 
 class Table:
@@ -53,15 +61,12 @@ class Table:
         self.seats = np.full((num_games, self.num_players), seats, np.int32)
         self.states = game.new_states(num_games)
         # A blank state is no game: nobody is to act in it until it is dealt.
-        self.states["actor"] = -1
+        self.states["actor"], self.states["phase"] = -1, game.FINISHED
         self.decisions = np.zeros(num_games, np.int64)
         self.last_actions = np.full(num_games, -1, np.int64)
         self._streams = np.zeros(num_games, np.uint64)
         self._all = np.arange(num_games)
-        self._views = np.zeros(num_games, game.VIEW)
-        self._legal = np.zeros((num_games, game.num_actions(options)), np.uint8)
-        self._actions = np.zeros(num_games, np.int64)
-        self._taken = np.zeros(num_games, np.uint8)
+        self._num_actions = game.num_actions(options)
 
     @property
     def actors(self) -> NDArray[np.int32]:
@@ -93,7 +98,7 @@ class Table:
         self._put(rows, states)
         self.decisions[rows] = 0
         self.last_actions[rows] = -1
-        self._streams[rows] = mixed_rows(seeds ^ BOTS_STREAM)
+        self._streams[rows] = bots_streams(seeds)
 
     def play_on(self) -> None:
         """Play every game until it waits for a learner or is finished."""
@@ -105,22 +110,21 @@ class Table:
 
         Raises:
             IllegalAction: a bot chose an illegal action; no game of this round has moved.
+            MatchError: a bot returned something else than one integer for each game; no game has moved.
         """
         players = self._players()
         rows = np.flatnonzero((players >= 0) & ~self.finished)
         if not len(rows):
             return False
-        # Sorted by bot, every bot's rows are one slice, and a slice of a buffer is as good as an array.
+        # Sorted by bot, every bot's rows are one slice.
         rows = rows[np.argsort(players[rows], kind="stable")]
         players = players[rows]
         states, seeds = self._take(rows), self.decision_seeds(rows)
-        views, legal = self._look(states)
-        actions = self._actions[: len(rows)]
+        actions, taken = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.uint8)
         starts = [0, *(np.flatnonzero(np.diff(players)) + 1).tolist(), len(rows)]
         for start, end in pairwise(starts):
             part = slice(start, end)
-            actions[part] = self.bots[players[start]].act(views[part], legal[part], seeds[part])
-        taken = self._taken[: len(rows)]
+            actions[part] = self._ask(self.bots[players[start]], states[part], seeds[part].copy())
         self.game.step(self.rules, states, actions, taken)
         if not taken.all():
             raise self._illegal(rows, players, states, actions, taken)
@@ -137,9 +141,14 @@ class Table:
             actions: one for each (int [K]).
 
         Returns:
-            Which were legal (bool [K]); where one was not, the game has not changed.
+            Which were legal (bool [K]); where one was not, the game has not changed; in a finished game none is.
+
+        Raises:
+            MatchError: a bot is to act in one of the games; nothing has changed.
         """
         rows, actions = np.atleast_1d(np.asarray(rows)), np.atleast_1d(np.asarray(actions, np.int64))
+        if not (self.waiting | self.finished)[rows].all():
+            raise MatchError("a bot is to act there, not a learner: call play_on() first")
         states, taken = self._take(rows), np.zeros(len(rows), np.uint8)
         self.game.step(self.rules, states, actions, taken)
         self._put(rows, states)
@@ -163,7 +172,7 @@ class Table:
     def legal(self, rows: ArrayLike) -> NDArray[np.uint8]:
         """Give the legal actions of whoever is to act in each of some games (u1 [K, A]); zeros where the game is finished."""
         rows = np.atleast_1d(np.asarray(rows))
-        legal = np.zeros((len(rows), self._legal.shape[1]), np.uint8)
+        legal = np.zeros((len(rows), self._num_actions), np.uint8)
         self.game.legal(self.rules, self._take(rows), legal)
         return legal
 
@@ -191,22 +200,30 @@ class Table:
         """Number of the bot to act in each game (i4 [B]); meaningless where the game is finished."""
         return self.seats[self._all, self.actors]
 
-    def _look(self, states: NDArray[np.void]) -> tuple[NDArray[np.void], NDArray[np.uint8]]:
-        """Views and legal actions of those to act, in the first rows of the buffers."""
-        views, legal = self._views[: len(states)], self._legal[: len(states)]
+    def _look(self, states: Records) -> tuple[Records, NDArray[np.uint8]]:
+        """Views and legal actions of those to act, in arrays of their own: a buffer would hold what others have seen."""
+        views, legal = np.zeros(len(states), self.game.VIEW), np.zeros((len(states), self._num_actions), np.uint8)
         self.game.view(self.rules, states, states["actor"].astype(np.int64), views)
         self.game.legal(self.rules, states, legal)
         return views, legal
+
+    def _ask(self, bot: Bot, states: Records, seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Let a bot decide in some games."""
+        chosen = np.asarray(bot.act(*self._look(states), seeds))
+        if chosen.shape != (len(states),) or chosen.dtype.kind not in "iu":
+            got = f"{chosen.dtype} of shape {chosen.shape}"
+            raise MatchError(f"bot {bot.name!r} must return one action for each game, integers of shape {(len(states),)}, but returned {got}")
+        return chosen.astype(np.int64)
 
     def _illegal(self, rows: Any, players: Any, states: Any, actions: Any, taken: Any) -> IllegalAction:
         """Say in the game's words what the first bot whose action was refused has done."""
         at = int(np.flatnonzero(taken == 0)[0])
         player = f"bot {self.bots[players[at]].name!r} in seat {states['actor'][at]} of game {rows[at]}"
         try:
-            action = action_number(int(actions[at]), self._legal.shape[1])
+            action = action_number(int(actions[at]), self._num_actions)
         except IllegalAction as error:
             return IllegalAction(f"{player}: {error}")
-        return refusal(self.game, self.options, action, self._legal[at], player)
+        return refusal(self.game, self.options, action, self._look(states[at : at + 1])[1][0], player)
 
 
 # --- matches ---
@@ -218,20 +235,29 @@ def num_rotations(seats: Sequence[Any]) -> int:
     return next(k for k in range(1, len(seats) + 1) if seats[k:] + seats[:k] == seats)
 
 
-def make_players(game: Game, options: Any, seats: Sequence[str | Bot], greedy: bool = False) -> list[Bot]:
-    """Turn names of bots and policy files into players, every different text once; leave players as they are.
+def make_players(game: Game, options: Any, seats: Sequence[Any], greedy: bool = False) -> list[Bot]:
+    """Turn names of bots and policy files into players, every different text or object once.
 
     Args:
         game: a game module.
         options: its options.
-        seats: names, files or players.
+        seats: names, files or players; a player with a method `seated(options)` is asked for one that plays under these options.
         greedy: whether policies of files take their best action instead of drawing one by its probability.
 
     Raises:
-        ValueError: no such bot or file, or one that cannot play with these options; the message says which.
+        ValueError: no such bot or file, one that cannot play with these options, or no player; the message says which.
     """
-    made = {text: make_player(text, options, game, greedy) for text in dict.fromkeys(seat for seat in seats if isinstance(seat, str))}
-    return [made[seat] if isinstance(seat, str) else seat for seat in seats]
+    keys = [os.fspath(seat) if isinstance(seat, (str, os.PathLike)) else id(seat) for seat in seats]
+    made = {key: _player(game, options, seat, greedy) for key, seat in dict(zip(keys, seats, strict=True)).items()}
+    return [made[key] for key in keys]
+
+
+def _player(game: Game, options: Any, seat: Any, greedy: bool) -> Any:
+    if isinstance(seat, (str, os.PathLike)):
+        return make_player(os.fspath(seat), options, game, greedy)
+    if isinstance(seat, type) or not isinstance(getattr(seat, "name", None), str) or not callable(getattr(seat, "act", None)):
+        raise MatchError(f"a player is the name of a bot, a policy file, or an object with a name and a method act(views, legal, seeds), got {seat!r}")
+    return seat.seated(options) if hasattr(seat, "seated") else seat
 
 
 def play_match(
@@ -265,7 +291,7 @@ def play_match(
         MatchError: the number of seats, deals or the seed is wrong.
         ValueError: a name or file is not known.
     """
-    _check_match(options, seats, num_deals, seed)
+    _check_match(options, seats, names, {"num_deals": num_deals, "batch_size": batch_size, "seed": seed})
     players = make_players(game, options, seats, greedy)
     entries = list({id(player): player for player in players}.values())
     numbers = [entries.index(player) for player in players]
@@ -276,17 +302,9 @@ def play_match(
     table = Table(game, options, min(batch_size, num_deals * rotations), entries)
     _play_all(table, np.repeat(seeds, rotations), games, progress)
     called = _entry_names(names or [_name(seat) for seat in seats], [numbers.index(number) for number in range(len(entries))])
-    return sum_up(
-        games,
-        called,
-        game=game.NAME,
-        options=asdict(options),
-        seats=tuple(called[number] for number in numbers),
-        seed=int(seed),
-        deals=num_deals,
-        rotations=rotations,
-        games=num_deals * rotations,
-    )
+    named_seats = tuple(called[number] for number in numbers)
+    facts = {"game": game.NAME, "options": asdict(options), "seats": named_seats, "seed": int(seed)}
+    return sum_up(games, called, **facts, deals=num_deals, rotations=rotations, games=num_deals * rotations)
 
 
 def evaluate(
@@ -310,17 +328,18 @@ def evaluate(
     return [play_match(game, options, seats, num_deals, seed, progress, names=names) for seats, names in seated]
 
 
-def _check_match(options: Any, seats: Sequence[Any], num_deals: int, seed: int) -> None:
-    if len(seats) != options.num_players:
-        raise MatchError(f"a game for {options.num_players} players needs {options.num_players} seats, got {len(seats)}")
-    if num_deals < 1:
-        raise MatchError(f"a match needs at least 1 deal, got {num_deals}")
-    if not 0 <= seed < 2**64:
-        raise MatchError(f"the seed must be an integer from 0 to 2**64 - 1, got {seed}")
+def _check_match(options: Any, seats: Sequence[Any], names: Sequence[str] | None, numbers: dict[str, Any]) -> None:
+    for what, given in (("seats", seats), ("names", seats if names is None else names)):
+        if len(given) != options.num_players:
+            raise MatchError(f"a game for {options.num_players} players needs {options.num_players} {what}, got {len(given)}")
+    for name, number in numbers.items():
+        least = 0 if name == "seed" else 1
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not least <= number < 2**64:
+            raise MatchError(f"{name} must be an integer from {least} to 2**64 - 1, got {number!r}")
 
 
-def _name(seat: str | Bot) -> str:
-    return seat if isinstance(seat, str) else seat.name
+def _name(seat: Any) -> str:
+    return os.fspath(seat) if isinstance(seat, (str, os.PathLike)) else str(seat.name)
 
 
 def _entry_names(names: Sequence[str], first_seats: Sequence[int]) -> list[str]:

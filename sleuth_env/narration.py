@@ -19,6 +19,11 @@ from .sleuth.view import VIEW, view
 ACCUSATIONS = (RIGHT_EVENT, WRONG_EVENT, ACCUSED_EVENT)
 
 
+def counted(number: int, noun: str) -> str:
+    """Write a number of things: 1 turn, 2 turns."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def view_of(options: Options, state: Any, seat: int) -> np.void:
     """Give what a seat knows of one game (STATE record) as one VIEW record."""
     states, views = np.zeros(1, STATE), np.zeros(1, VIEW)

@@ -9,26 +9,27 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .arguments import CommandError
 from .game import Bot, load_game
 from .match import LEARNER, Table
-from .narration import is_public, private_lines, seat_names
+from .narration import counted, is_public, private_lines, seat_names
 from .sleuth.cards import Options
 from .sleuth.drawing import draw_ansi
 from .sleuth.names import action_names, gem_names, search_card_names
 from .sleuth.notation import event_text
 from .sleuth.state import MUST_ACCUSE, OFFER, OUT, RIGHT, SECOND, TURN
 from .sleuth.transcript import game_text, result_text
+from .streams import WriteError, write_text
 
 COMMANDS = {
     "help": "this text",
     "sheet": "what you know: the cells still open, search cards, the last events",
     "legal": "the numbered list of your legal actions; legal WORD ... lists those that contain all the words",
-    "save": "write the game so far, save FILE; the file shows every hidden card",
+    "save": "write the game so far to a new file, save FILE; it shows every hidden card",
     "quit": "leave the game",
 }
 FORMS = {
@@ -44,7 +45,8 @@ PROMPTS = {
     OFFER: "accuse or pass (Enter: pass)",
     MUST_ACCUSE: "now accuse",
 }
-NEAR, LISTED = 4, 8
+NEAR, LISTED, QUOTED = 4, 8, 60
+SAVED = "Saved to {}: it shows every hidden card; sleuth replay tells it."
 
 
 class QuitError(Exception):
@@ -67,10 +69,14 @@ def read_plainly(prompt: str, words: Sequence[str]) -> str:
 
     Raises:
         EOFError: the input has ended.
+        CommandError: stdin cannot be read.
     """
     sys.stdout.write(prompt)
     sys.stdout.flush()
-    line = sys.stdin.readline()
+    try:
+        line = sys.stdin.readline()
+    except OSError as error:
+        raise CommandError(f"the input cannot be read: {error.strerror or error}") from error
     if not line:
         raise EOFError
     if not sys.stdin.isatty():
@@ -156,7 +162,7 @@ class Session:
         self._announce_decision()
         phase = int(self.view["phase"])
         while True:
-            line = " ".join(self.read(f"{PROMPTS[phase]}> ", [*COMMANDS, *legal]).lower().split())
+            line = self.read(f"{PROMPTS[phase]}> ", [*COMMANDS, *legal]).strip()
             name = self._understand(line or ("pass" if phase == OFFER else ""), legal)
             if name is not None:
                 self.table.step(0, legal[name])
@@ -170,8 +176,9 @@ class Session:
         if view["accusing"]:
             self.write(f"Named so far: {', '.join(gem_names(view['accusing']))}; name another of the {self.options.missing} missing gems.")
 
-    def _understand(self, line: str, legal: dict[str, int]) -> str | None:
+    def _understand(self, typed: str, legal: dict[str, int]) -> str | None:
         """Carry out a command, or give the name of the action that a line means; None where there is nothing to take."""
+        line = " ".join(typed.lower().split())
         if line in legal:
             return line
         word, _, rest = line.partition(" ")
@@ -179,14 +186,15 @@ class Session:
             "help": self._help,
             "sheet": self._show_sheet,
             "legal": lambda: self._list_legal(rest, legal),
-            "save": lambda: self.save(rest),
+            # The name of a file is taken as it was typed.
+            "save": lambda: self._save("".join(typed.split(maxsplit=1)[1:])),
             "quit": self._quit,
         }
         if word in commands:
             commands[word]()
             return None
         if line.isdecimal():
-            return self._numbered(int(line), list(legal))
+            return self._numbered(line, list(legal))
         paid = [name for name in legal if name.startswith(f"{line} with ")]
         if len(paid) == 1:
             return paid[0]
@@ -196,10 +204,11 @@ class Session:
             self._hint(line, list(legal))
         return None
 
-    def _numbered(self, number: int, names: list[str]) -> str | None:
+    def _numbered(self, digits: str, names: list[str]) -> str | None:
+        number = int(digits) if len(digits) < QUOTED else 0
         if self._listed and 1 <= number <= len(names):
             return names[number - 1]
-        self.write(f"There is no number {number} in the list." if self._listed else "Type legal first to see the numbered list.")
+        self.write(f"There is no number {digits[:QUOTED]} in the list." if self._listed else "Type legal first to see the numbered list.")
         return None
 
     def _hint(self, line: str, names: list[str]) -> None:
@@ -211,11 +220,11 @@ class Session:
         wrong = "is not legal now" if known else "is no action"
         near = [name for name in names if name.startswith(line)][:LISTED] or get_close_matches(line, [*names, *COMMANDS], n=NEAR, cutoff=0.5)
         meant = f"; perhaps: {', '.join(near)}" if near else "; help shows the forms, legal lists what you may do"
-        self.write(f"{line[:60]!r} {wrong}{meant}.")
+        self.write(f"{line[:QUOTED]!r} {wrong}{meant}.")
 
     def _list_legal(self, words: str, legal: dict[str, int]) -> None:
         shown = [f"{number:4}  {name}" for number, name in enumerate(legal, 1) if all(word in name for word in words.split())]
-        self.write(in_columns(shown, shutil.get_terminal_size().columns) if shown else f"No legal action contains {words!r}.")
+        self.write(in_columns(shown, shutil.get_terminal_size().columns) if shown else f"No legal action contains {words[:QUOTED]!r}.")
         self._listed = True
 
     def _help(self) -> None:
@@ -228,17 +237,17 @@ class Session:
     def _quit(self) -> None:
         raise QuitError
 
-    def save(self, name: str) -> None:
-        """Write the game text to a file, or say why it cannot be written."""
+    def _save(self, name: str) -> None:
+        """Write the game text to a new file, or say why it cannot be written."""
         if not name:
             self.write("save needs the name of a file: save FILE.")
             return
         try:
-            Path(name).write_text(self.text, encoding="utf-8")
-        except OSError as error:
-            self.write(f"{name} cannot be written: {error.strerror or error}.")
+            write_text(name, self.text, replace=False)
+        except WriteError as error:
+            self.write(f"{error}.")
             return
-        self.write(f"Saved to {name}: it shows every hidden card; sleuth replay tells it.")
+        self.write(SAVED.format(name))
 
     def _tell_last(self) -> None:
         """Tell the last action as far as the person may know it."""
@@ -255,7 +264,7 @@ class Session:
 
     def _tell_result(self) -> None:
         state = self.table.states[0]
-        self.write(f"Game over after {int(state['turn_number'])} turns: {result_text(state)}.")
+        self.write(f"Game over after {counted(int(state['turn_number']), 'turn')}: {result_text(state)}.")
         self.write(f"Missing: {', '.join(gem_names(state['missing_gems']))}.")
         place = int(state["place"][self.seat])
         self.write("You win!" if place == 1 else f"You take place {place}." if place else "You have not won.")

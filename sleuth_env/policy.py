@@ -16,6 +16,7 @@ import dataclasses
 import json
 import math
 import os
+import stat
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -31,11 +32,25 @@ FORMAT, FORMAT_VERSION = "sleuth-env policy", "1"
 MAY_DIFFER = ("first_player", "offer_order", "max_turns")
 ACTIVATIONS = ("relu", "tanh")
 MOST_LAYERS, MOST_HEADER_BYTES, MOST_FILE_BYTES = 16, 1 << 20, 1 << 30
+MOST_MESSAGE = 500  # characters
+MOST_LOGIT = 1e30  # far from where single precision overflows
 TWO_TO_MINUS_53 = 2.0**-53
 
 
 class PolicyError(ValueError):
-    """A policy file cannot be read, or cannot play this game; the message says why."""
+    """A policy file cannot be read, or cannot play this game; the message says why.
+
+    Files are not trusted, nor is what a message quotes of them: it is cut to one line of printable characters.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
+
+
+def one_line(text: str) -> str:
+    """Give a text as one line of printable characters that is not too long to read."""
+    printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[:MOST_MESSAGE])
+    return printable + (" ..." if len(text) > MOST_MESSAGE else "")
 
 
 Layers = Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]]
@@ -57,7 +72,7 @@ class Policy:
         name: how tables call it.
 
     Raises:
-        PolicyError: the layers do not fit one another, the observation or the actions, or are not finite.
+        PolicyError: the layers do not fit one another, the observation or the actions, are not finite, or could give a logit that is not.
     """
 
     def __init__(
@@ -83,9 +98,27 @@ class Policy:
         _check_layers("layer", self.layers, size, game.num_actions(options), len(self.cell_inputs))
         if cells:
             _check_cells(self.cells, self.cell_inputs, size)
+        self._check_logits(size)
         self._rules = game.make_rules(options)
         # Transposed, an input's weights lie side by side: the kernel skips the inputs that are zero, which most are.
         self._layers, self._cells = _transposed(self.layers), _transposed(self.cells)
+
+    def _check_logits(self, size: int) -> None:
+        """Check that no observation, whose numbers are all from 0 to 1, can make a logit overflow."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            most = self._most(np.ones(size), self.layers[:-1])
+            if self.cells:
+                score = _most_of_layer(self._most(np.ones(self.cell_inputs.shape[1]), self.cells[:-1]), self.cells[-1])
+                most = np.concatenate([most, np.repeat(score, len(self.cell_inputs))])
+            # Not a number is not below either.
+            if not (_most_of_layer(most, self.layers[-1]) < MOST_LOGIT).all():
+                raise PolicyError("the weights are so large that the network's output could overflow")
+
+    def _most(self, most: NDArray[np.float64], layers: Layers) -> NDArray[np.float64]:
+        for layer in layers:
+            most = _most_of_layer(most, layer)
+            most = most if self.activation == "relu" else np.minimum(most, 1)
+        return most
 
     def act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Choose one legal action a row.
@@ -122,6 +155,12 @@ class Policy:
             values = np.maximum(values, 0) if self.activation == "relu" else np.tanh(values)
         return values
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "game": self.game.__name__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, game=import_module(state["game"]))
+
     def seated(self, options: Any) -> Policy:
         """Give this policy as a player of a game with these options.
 
@@ -155,6 +194,12 @@ def _check_layers(name: str, layers: Layers, inputs: int, outputs: int, joined: 
             raise PolicyError(f"{name} {number} must have weights {(after, before)} and biases {(after,)}, got {weight.shape} and {bias.shape}")
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
             raise PolicyError(f"{name} {number} has weights that are not finite numbers")
+
+
+def _most_of_layer(most: NDArray[np.float64], layer: tuple[NDArray[np.float32], NDArray[np.float32]]) -> NDArray[np.float64]:
+    """Bound the size of a layer's outputs, where ``most`` (f8 [inputs]) bounds that of its inputs."""
+    weight, bias = layer
+    return np.asarray(np.abs(weight.astype(np.float64)) @ most + np.abs(bias))
 
 
 def _check_cells(cells: Layers, inputs: NDArray[np.int32], size: int) -> None:
@@ -210,13 +255,14 @@ def _choose(logits: Any, legal: Any, seeds: Any, greedy: Any, actions: Any) -> N
 # --- files ---
 
 
-def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str]) -> None:
+def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str], win_share: float | None = None) -> None:
     """Write a policy file, replacing one that is there in a single step.
 
     Args:
         policy: what to write.
         path: where; ends in ``.safetensors``.
         versions: of the packages that made it.
+        win_share: the mean of its win shares in an evaluation.
     """
     from safetensors.numpy import save
 
@@ -228,18 +274,23 @@ def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str]) -
         "options": json.dumps(dataclasses.asdict(policy.options)),
         "num_players": str(policy.options.num_players),
         "record": policy.record,
-        "observation": json.dumps([[block.name, list(block.shape)] for block in layout]),
+        "observation": _blocks(layout),
         "observation_hash": layout.digest,
         "architecture": json.dumps(
             {"kind": "mlp", "hidden": _hidden_sizes(policy.layers), "cells": _hidden_sizes(policy.cells), "activation": policy.activation}
         ),
         "steps": str(policy.steps),
         "versions": json.dumps(dict(versions)),
+        "win_share": json.dumps(win_share),
     }
     tensors = _named("layers", policy.layers) | _named("cells", policy.cells)
     if policy.cells:
         tensors["cell_inputs"] = policy.cell_inputs
     write_atomically(Path(path), save(tensors, metadata))
+
+
+def _blocks(layout: Any) -> str:
+    return json.dumps([[block.name, list(block.shape)] for block in layout])
 
 
 def _hidden_sizes(layers: Layers) -> list[int]:
@@ -294,6 +345,8 @@ def load_policy(path: str | Path, game: Any = None, greedy: bool = False) -> Pol
         raise PolicyError(f"{path}: its options or its kind of observation are not known here: {error}") from error
     if layout.digest != metadata["observation_hash"]:
         raise PolicyError(f"{path} was trained on another observation than this version's ({metadata['observation_hash']}, here {layout.digest})")
+    if metadata["num_players"] != options.num_players or json.dumps(metadata["observation"]) != _blocks(layout):
+        raise PolicyError(f"{path} contradicts itself: its num_players or its observation is not that of its options")
     try:
         return _built(game, options, metadata, tensors, greedy, Path(path).name.removesuffix(SUFFIX))
     except KeyError as error:
@@ -310,10 +363,15 @@ def _built(game: Any, options: Any, metadata: dict[str, Any], tensors: dict[str,
         raise PolicyError(f"unknown architecture {architecture!r}; this version plays 'mlp'")
     layers = [(tensors.pop(f"layers.{number}.weight"), tensors.pop(f"layers.{number}.bias")) for number in range(len(hidden) + 1)]
     cell_inputs, cell_layers = tensors.pop("cell_inputs", None), []
-    if cell_inputs is not None:
+    if cell_inputs is not None or cells:
         cell_layers = [(tensors.pop(f"cells.{number}.weight"), tensors.pop(f"cells.{number}.bias")) for number in range(len(cells) + 1)]
     if tensors:
         raise PolicyError(f"unknown tensors {', '.join(tensors)}")
+    sizes = {"hidden": _hidden_sizes(layers), "cells": _hidden_sizes(cell_layers)}
+    # As texts, because true == 1.
+    wrong = [key for key in sizes if json.dumps(architecture[key]) != json.dumps(sizes[key])]
+    if wrong:
+        raise PolicyError(f"its architecture says {wrong[0]} = {architecture[wrong[0]]}, its weights are of {sizes[wrong[0]]}")
     return Policy(game, options, metadata["record"], layers, architecture["activation"], cell_layers, cell_inputs, greedy, metadata["steps"], name)
 
 
@@ -321,12 +379,15 @@ def make_player(text: str, options: Any, game: Any = None, greedy: bool = False)
     """Make a player of a bot's name or of a policy file's path (a text that ends in ``.safetensors``).
 
     Raises:
-        PolicyError: the file cannot be read, or cannot play with these options.
-        ValueError: no such bot.
+        PolicyError: there is no such bot, or the file cannot be read or cannot play with these options.
     """
     game = game or import_module("sleuth_env.sleuth")
+    if not isinstance(text, str):
+        raise PolicyError(f"a player is named by a text, the name of a bot or the path of a policy file (*{SUFFIX}), got {text!r}")
     if text.endswith(SUFFIX):
         return load_policy(text, game, greedy).seated(options)
+    if text not in game.BOTS:
+        raise PolicyError(f"there is no bot {text[:100]!r}: a player is one of the bots {', '.join(game.BOTS)}, or a policy file, whose name ends in {SUFFIX}")
     return game.make_bot(text, options)
 
 
@@ -335,7 +396,7 @@ def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
-    content = _read_bytes(Path(path))
+    content = _read_bytes(path)
     header_size = int.from_bytes(content[:8], "little")
     if len(content) < 8 or not 2 <= header_size <= min(MOST_HEADER_BYTES, len(content) - 8):
         raise PolicyError(f"{path} is no policy file, or only the beginning of one")
@@ -359,12 +420,15 @@ def _kind(entry: Any) -> Any:
     return entry.get("dtype") if isinstance(entry, dict) else None
 
 
-def _read_bytes(path: Path) -> bytes:
+def _read_bytes(path: str | Path) -> bytes:
     try:
-        with path.open("rb") as file:
+        # Opening a pipe would wait, reading a device might never end.
+        if not stat.S_ISREG(Path(path).stat().st_mode):
+            raise OSError("it is no regular file")
+        with Path(path).open("rb") as file:
             content = file.read(MOST_FILE_BYTES + 1)
-    except OSError as error:
-        raise PolicyError(f"{path} cannot be read: {error.strerror or error}") from error
+    except (OSError, TypeError, ValueError) as error:
+        raise PolicyError(f"{path!s} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if len(content) > MOST_FILE_BYTES:
         raise PolicyError(f"{path} is larger than any policy file ({MOST_FILE_BYTES} bytes)")
     return content
@@ -375,6 +439,10 @@ def _metadata(texts: Mapping[str, str]) -> dict[str, Any]:
     plain = ("format", "format_version", "game", "record", "observation_hash")
     parsed = {"options": dict, "observation": list, "architecture": dict, "versions": dict, "steps": int, "num_players": int}
     metadata: dict[str, Any] = {key: texts[key] for key in plain} | {key: json.loads(texts[key]) for key in parsed}
-    if not all(isinstance(metadata[key], str) for key in plain) or not all(isinstance(metadata[key], kind) for key, kind in parsed.items()):
+    share = metadata["win_share"] = json.loads(texts.get("win_share", "null"))
+    # Exactly: true is an int too.
+    if not all(type(metadata[key]) is str for key in plain) or not all(type(metadata[key]) is kind for key, kind in parsed.items()):
         raise ValueError("metadata of the wrong type")
+    if metadata["steps"] < 0 or not (share is None or (type(share) is float and 0 <= share <= 1)):
+        raise ValueError("metadata out of range")
     return metadata

@@ -1,7 +1,7 @@
 """Judge players by the games they played: win shares with intervals, and the result of a match.
 
 The games of one deal, in all rotations of the seats, are not independent of one another; the deals are. So everything here counts
-deals. Axis letters: ``B`` games, ``P`` seats.
+deals. No number here rates a player apart from the opponents he met. Axis letters: ``B`` games, ``P`` seats.
 """
 
 from __future__ import annotations

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .narration import is_public, private_lines, public_line, seat_names, view_of
+from .sleuth.cards import Options
 from .sleuth.drawing import draw_ansi
 from .sleuth.names import action_name, gem_names, player_name
 from .sleuth.notation import reveal as revealed_state
 from .sleuth.state import FINISHED
-from .sleuth.transcript import GameRecord, result_text
+from .sleuth.transcript import GameRecord, Move, result_text
 
 
 def tell_game(record: GameRecord, viewpoint: int | None = None, reveal: bool = False, steps: range | None = None, colour: bool = False) -> Iterator[str]:
@@ -26,8 +27,9 @@ def tell_game(record: GameRecord, viewpoint: int | None = None, reveal: bool = F
         yield "\n".join(revealed(record))
     if viewpoint is not None and (steps is None or 1 in steps):
         yield draw_ansi(record.options, view_of(record.options, record.first_state, viewpoint), colour)
-    for number in steps or range(1, len(record.actions) + 1):
-        if lines := list(_step_lines(record, number, viewpoint, reveal, colour)):
+    wanted = steps or range(1, len(record.actions) + 1)
+    for number, move in enumerate(record.moves(), 1):
+        if number in wanted and (lines := list(_step_lines(record.options, number, move, viewpoint, reveal, colour))):
             yield "\n".join(lines)
     if steps is None or len(record.actions) in steps:
         yield from _result_lines(record, reveal)
@@ -51,21 +53,21 @@ def _result_lines(record: GameRecord, reveal: bool) -> Iterator[str]:
         yield f"missing: {', '.join(gem_names(state['missing_gems']))}"
 
 
-def _step_lines(record: GameRecord, number: int, viewpoint: int | None, reveal: bool, colour: bool) -> Iterator[str]:
+def _step_lines(options: Options, number: int, move: Move, viewpoint: int | None, reveal: bool, colour: bool) -> Iterator[str]:
     """Tell one action: a heading with what everybody saw, then what the viewpoint knows besides, and its drawing if that may have changed."""
-    before, state, action = record.states[number - 1], record.states[number], int(record.actions[number - 1])
-    public = is_public(record.options, state, action)
+    before, action, state = move
+    public = is_public(options, state, action)
     actor = int(before["actor"])
     heading = f"step {number}, turn {int(before['turn_number'])}: "
     if reveal:
-        heading += f"{player_name(actor)}: {action_name(action, record.options.num_players)}{' | ' if public else ''}"
+        heading += f"{player_name(actor)}: {action_name(action, options.num_players)}{' | ' if public else ''}"
     if public:
-        yield heading + public_line(state, record.options.num_players)
+        yield heading + public_line(state, options.num_players)
     elif reveal:
         yield heading
     elif viewpoint == actor:
-        yield f"{heading}{player_name(actor)}: {action_name(action, record.options.num_players)}, which nobody else knows"
+        yield f"{heading}{player_name(actor)}: {action_name(action, options.num_players)}, which nobody else knows"
     if viewpoint is not None and (public or viewpoint == actor):
-        view = view_of(record.options, state, viewpoint)
-        yield from (f"    {line}" for line in private_lines(record.options, view, seat_names(view)) if public)
-        yield draw_ansi(record.options, view, colour)
+        view = view_of(options, state, viewpoint)
+        yield from (f"    {line}" for line in private_lines(options, view, seat_names(view)) if public)
+        yield draw_ansi(options, view, colour)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 
+from .narration import counted
 from .rating import Entry, MatchResult
 from .sleuth.cards import Options
 
@@ -55,7 +56,7 @@ def _heading(result: MatchResult, games_asked: int) -> list[str]:
     usual = {field.name: field.default for field in fields(Options)}
     changed = [f"{name}={value}" for name, value in result.options.items() if value != usual[name] and name != "num_players"]
     turned = f"in {result.rotations} rotations of the seats" if result.rotations > 1 else "once each, as every rotation of the seats is the same table"
-    games = f"{result.games} games{rounded}: {result.deals} deals {turned}"
+    games = f"{counted(result.games, 'game')}{rounded}: {counted(result.deals, 'deal')} {turned}"
     return [f"{len(result.seats)} players, seed {result.seed}, {games}", *([f"options: {' '.join(changed)}"] if changed else [])]
 
 

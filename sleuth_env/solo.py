@@ -31,96 +31,25 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from .game import NO_RENDER_MODE, RENDER_MODES, Bot, IllegalAction, action_number, check_choice, load_game, make_options, refusal, render_view
-from .match import LEARNER, Table, make_players
+from .game import NO_RENDER_MODE, RENDER_MODES, action_number, check_choice, check_number, check_seed, load_game, make_options, render_view, whole_number
+from .learners import Bools, LearnerTable, Players
 
 ILLEGAL_REWARD = -1.0
-Opponents = str | Bot | Sequence[str | Bot]
 Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-
-
-class LearnerTable(Table):
-    """Play a batch of games with one learner in each; `learners` are their seats (i8 [B]).
-
-    Args:
-        num_games: B.
-        opponents, learner_seat, record, game, **options: see `SoloEnv`.
-    """
-
-    def __init__(self, num_games: int, opponents: Opponents, learner_seat: int | str, record: str | None, game: str, **options: Any) -> None:
-        module = load_game(game)
-        self.game_name = game
-        super().__init__(module, make_options(module, options), num_games)
-        self.record: str = module.RECORDS[0] if record is None else record
-        check_choice("record", self.record, module.RECORDS)
-        self.learner_seat = self._checked_seat(learner_seat)
-        self.bots = make_players(module, self.options, self._checked_opponents(opponents))
-        self.num_actions = module.num_actions(self.options)
-        self.size = module.observation_size(self.options, self.record)
-        self.learners = np.zeros(num_games, np.int64)
-
-    def _checked_seat(self, seat: int | str) -> int | str:
-        if seat == "random" or (isinstance(seat, (int, np.integer)) and not isinstance(seat, bool) and seat in range(self.num_players)):
-            return seat
-        raise ValueError(f'learner_seat must be "random" or a seat from 0 to {self.num_players - 1}, got {seat!r}')
-
-    def _checked_opponents(self, opponents: Opponents) -> list[Any]:
-        number = self.num_players - 1
-        players: list[Any] = list(opponents) if isinstance(opponents, (list, tuple)) else [opponents] * number
-        if len(players) != number:
-            raise ValueError(f"opponents must be one for all, or a list of {number}, got a list of {len(players)}")
-        for player in players:
-            if not isinstance(player, str) and not callable(getattr(player, "act", None)):
-                raise ValueError(f"an opponent is a bot's name, the path of a policy file or an object with act(views, legal, seeds), got {player!r}")
-        return players
-
-    def begin(self, row: int, generator: np.random.Generator) -> None:
-        """Seat the learner and deal a new game in a row; nobody plays yet."""
-        seat = generator.integers(self.num_players) if self.learner_seat == "random" else self.learner_seat
-        self.learners[row] = seat
-        self.seats[row] = np.roll([LEARNER, *range(self.num_players - 1)], int(seat))
-        self.deal(row, generator.integers(0, 2**64, 1, np.uint64))
-
-    def learner_views(self) -> NDArray[np.void]:
-        """Give what each learner knows (VIEW [B])."""
-        return self.views(np.arange(self.num_games), self.learners)
-
-    def observations(self) -> NDArray[np.float32]:
-        """Give each learner's observation (f4 [B, N])."""
-        out = np.empty((self.num_games, self.size), np.float32)
-        self.game.write_observations(self.rules, self.learner_views(), out, self.record)
-        return out
-
-    def action_masks(self, over: Bools) -> Bools:
-        """Give each learner's legal actions (bool [B, A]); all of them where the game is finished or the episode is over."""
-        masks: Bools = self.legal(np.arange(self.num_games)) > 0
-        masks[over | self.finished] = True
-        return masks
-
-    def refusal(self, row: int, action: int) -> Exception:
-        """Say why a learner's action is refused."""
-        return refusal(self.game, self.options, action, self.legal(row)[0], f"player_{self.learners[row]}")
-
-    # A module cannot be copied or pickled; its name can.
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "game"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, game=load_game(state["game_name"]))
 
 
 class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
     """Let one learner play against bots.
 
     Args:
-        opponents: who plays the other seats: a name of the game's bots, the path of a policy file, or an object with `act`; one for
-            all of them, or a list, the first to the learner's left.
+        opponents: who plays the other seats: a name of the game's bots, the path of a policy file, or an object with `name` and `act`;
+            one for all of them, or a list, the first to the learner's left.
         learner_seat: the learner's seat number, or "random" for another one each game.
         record: how the observation records the past, one of the game's `RECORDS`; default the first.
         render_mode: None, "ansi", "rgb_array" or "human" (text on the standard output); all show what the learner knows.
         illegal: what an illegal action does: "end" ends the episode with -1, "raise" raises `IllegalAction`.
         game: the full name of the game module.
+        max_cycles: PettingZoo's name of the option ``max_turns``.
         **options: the game's options.
 
     Raises:
@@ -131,19 +60,22 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
 
     def __init__(
         self,
-        opponents: Opponents = "sheet",
+        opponents: Players = "sheet",
         learner_seat: int | str = "random",
         record: str | None = None,
         render_mode: str | None = None,
         illegal: str = "end",
         game: str = "sleuth_env.sleuth",
+        max_cycles: int | None = None,
         **options: Any,
     ) -> None:
         check_choice("render_mode", render_mode, (None, *RENDER_MODES))
         check_choice("illegal", illegal, ("end", "raise"))
         self.render_mode, self.illegal = render_mode, illegal
-        self.table = LearnerTable(1, opponents, learner_seat, record, game, **options)
-        self.options = self.table.options
+        module = load_game(game)
+        self.options = make_options(module, options, max_cycles)
+        self.table = LearnerTable(module, self.options, 1, learner_seat, record)
+        self.table.seat_opponents(opponents)
         self.observation_space = spaces.Box(0.0, 1.0, (self.table.size,), np.float32)
         self.action_space = spaces.Discrete(self.table.num_actions)  # type: ignore[assignment]
         self._over = True
@@ -159,8 +91,13 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
         Args:
             seed: begins the stream from which this and the following games are dealt; None continues it.
             options: ignored; a game's options are fixed when the environment is made.
+
+        Raises:
+            ValueError: the seed is no whole number; nothing has changed.
         """
-        super().reset(seed=seed)
+        super().reset(seed=check_seed(seed))
+        # Should an opponent fail here, there is no game to step.
+        self._over = True
         self.table.begin(0, self.np_random)
         self.table.play_on()
         self._over = False
@@ -171,25 +108,29 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
         """Take the learner's decision and let the others play until he decides again or the game is finished.
 
         Raises:
-            IllegalAction: the action is no action at all, or it is illegal and ``illegal="raise"``; nothing has changed.
+            IllegalAction: the action is no action at all, or it is illegal and ``illegal="raise"``. After this, and after any error of
+                an opponent, nothing has changed: the learner is where he was and may decide again.
         """
         table = self.table
         if self._over:
             raise gymnasium.error.ResetNeeded("the episode is over, or none has begun: call reset()")
         number = action_number(action, table.num_actions)
+        legal = table.action_masks()[:, number]
+        if not legal[0]:
+            if self.illegal == "raise":
+                raise table.refusal(np.array([number]), legal)
+            self._over = True
+            self._show()
+            return table.observations()[0], ILLEGAL_REWARD, True, False, {"illegal_action": True}
         if not table.finished[0]:
-            if not table.step(0, number)[0]:
-                if self.illegal == "raise":
-                    raise table.refusal(0, number)
-                self._over = True
-                return table.observations()[0], ILLEGAL_REWARD, True, False, {"illegal_action": True}
-            table.play_on()
+            with table.undone_on_error():
+                table.step(0, number)
+                table.play_on()
+        self._over = bool(table.finished[0])
         self._show()
-        if not table.finished[0]:
-            return table.observations()[0], 0.0, False, False, {}
-        self._over = True
         rewards, terminated, truncated = table.outcome()
-        return table.observations()[0], float(rewards[0, self.seat]), bool(terminated[0]), bool(truncated[0]), {}
+        reward = float(rewards[0, self.seat]) if self._over else 0.0
+        return table.observations()[0], reward, bool(terminated[0]), bool(truncated[0]), {}
 
     def action_masks(self) -> Bools:
         """Give the legal actions (bool [A]); all of them when the episode is over, so that it is never all False."""
@@ -198,6 +139,7 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
 
     def reveal(self) -> dict[str, Any]:
         """Give the whole hidden state in the game's words, for debugging and analysis."""
+        self.table.must_be_dealt()
         return self.table.game.reveal(self.options, self.table.states[0])
 
     def render(self) -> Any:
@@ -205,6 +147,7 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
         if self.render_mode is None:
             gymnasium.logger.warn(NO_RENDER_MODE)
             return None
+        self.table.must_be_dealt()
         return render_view(self.table.game, self.options, self.table.learner_views()[0], self.render_mode)
 
     def _show(self) -> None:
@@ -220,96 +163,152 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
 
     Args:
         num_envs: B.
-        render_mode: None, "ansi" or "rgb_array" (tuples, one of each game) or "human".
+        render_mode: None, "ansi" or "rgb_array" (`render` gives tuples, one of each game) or "human" (text on the standard output).
         **settings: see `SoloEnv`.
+
+    Raises:
+        ValueError: an argument has an unknown name or value.
     """
 
     metadata: dict[str, Any] = {**SoloEnv.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
-    def __init__(self, num_envs: int = 1, render_mode: str | None = None, illegal: str = "end", **settings: Any) -> None:
+    def __init__(
+        self,
+        num_envs: int = 1,
+        opponents: Players = "sheet",
+        learner_seat: int | str = "random",
+        record: str | None = None,
+        render_mode: str | None = None,
+        illegal: str = "end",
+        game: str = "sleuth_env.sleuth",
+        max_cycles: int | None = None,
+        **options: Any,
+    ) -> None:
         check_choice("render_mode", render_mode, (None, *RENDER_MODES))
         check_choice("illegal", illegal, ("end", "raise"))
-        self.num_envs, self.render_mode, self.illegal = num_envs, render_mode, illegal
-        one = {"opponents": "sheet", "learner_seat": "random", "record": None, "game": "sleuth_env.sleuth"}
-        self.table = LearnerTable(num_envs, **one | settings)
+        self.render_mode, self.illegal = render_mode, illegal
+        module = load_game(game)
+        self.options = make_options(module, options, max_cycles)
+        self.table = LearnerTable(module, self.options, num_envs, learner_seat, record)
+        self.table.seat_opponents(opponents)
+        self.num_envs = self.table.num_games
         self.single_observation_space = spaces.Box(0.0, 1.0, (self.table.size,), np.float32)
         self.single_action_space = spaces.Discrete(self.table.num_actions)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
-        self._generators: list[np.random.Generator | None] = [None] * num_envs
-        self._over = np.ones(num_envs, np.bool_)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._over = np.ones(self.num_envs, np.bool_)
+
+    @property
+    def seat(self) -> NDArray[np.int64]:
+        """Each learner's seat in his game (i8 [B])."""
+        return self.table.learners.copy()
 
     def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Deal new games.
+        """Deal new games and let the others play until all learners decide.
 
         Args:
             seed: of the first game, the others follow; or one of each game; None continues the streams.
             options: ``{"reset_mask": bool [B]}`` resets these games only.
-        """
-        whole = isinstance(seed, (int, np.integer))
-        seeds = [seed + i for i in range(self.num_envs)] if whole else [None] * self.num_envs if seed is None else list(seed)  # type: ignore
-        if len(seeds) != self.num_envs:
-            raise ValueError(f"seed must be one number or one for each of {self.num_envs} games, got {len(seeds)}")
-        rows = np.flatnonzero((options or {}).get("reset_mask", np.ones(self.num_envs, np.bool_)))
-        for row in rows.tolist():
-            if seeds[row] is not None or self._generators[row] is None:
-                self._generators[row], _ = seeding.np_random(seeds[row])
-        self._begin(rows)
-        self.table.play_on()
-        return self.table.observations(), {}
 
-    def _begin(self, rows: NDArray[np.intp]) -> None:
-        for row in rows.tolist():
-            generator = self._generators[row]
-            if generator is None:
-                raise gymnasium.error.ResetNeeded("no game has been dealt: call reset()")
-            self.table.begin(row, generator)
+        Raises:
+            ValueError: seeds or mask are not of this kind. After this, and after any error of an opponent, nothing has changed.
+            ResetNeeded: the first reset leaves games out.
+        """
+        seeds, chosen, table = self._seeds(seed), self._chosen(options), self.table
+        rows = np.flatnonzero(chosen).tolist()
+        with table.undone_on_error():
+            for row in rows:
+                if seeds[row] is not None or table.streams[row] is None:
+                    table.streams[row], _ = seeding.np_random(seeds[row])
+            table.renew(rows)
+            table.play_on()
         self._over[rows] = False
+        self._show()
+        return table.observations(), {}
+
+    def _seeds(self, seed: Any) -> list[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if whole_number(seed) is not None:
+            return [check_number("seed", seed, 0) + row for row in range(self.num_envs)]
+        if not isinstance(seed, (list, tuple, np.ndarray)) or np.ndim(seed) != 1 or len(seed) != self.num_envs:
+            raise ValueError(f"seed must be one number or one for each of {self.num_envs} games, got {seed!r}")
+        return [check_seed(one) for one in seed]
+
+    def _chosen(self, options: dict[str, Any] | None) -> Bools:
+        mask = (options or {}).get("reset_mask")
+        if mask is None:
+            return np.ones(self.num_envs, np.bool_)
+        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
+            raise ValueError(f"reset_mask must be an array of {self.num_envs} bools, one of them True, got {mask!r}")
+        if not (mask | self.table.dealt).all():
+            raise gymnasium.error.ResetNeeded("the first reset deals every game: call reset() without a reset_mask")
+        return mask
 
     def step(self, actions: NDArray[np.int64]) -> tuple[NDArray[np.float32], Floats, Bools, Bools, dict[str, Any]]:
         """Take every learner's decision (int [B]) and let the others play until all learners decide again or are finished.
 
         Raises:
-            IllegalAction: an action is no action at all, or one is illegal and ``illegal="raise"``; nothing has changed.
+            IllegalAction: an action is no action at all, or one is illegal and ``illegal="raise"``. After this, and after any error of
+                an opponent, nothing has changed.
         """
-        table = self.table
-        numbers = self._numbers(actions)
-        renewed = self._over.copy()
+        table, renewed = self.table, self._over.copy()
+        table.must_be_dealt()
+        numbers = table.action_numbers(actions)
         legal = table.action_masks(renewed)[np.arange(self.num_envs), numbers]
         if self.illegal == "raise" and not legal.all():
-            row = int(np.flatnonzero(~legal)[0])
-            raise table.refusal(row, int(numbers[row]))
+            raise table.refusal(numbers, legal)
         rows = np.flatnonzero(legal & ~renewed & ~table.finished)
-        table.step(rows, numbers[rows])
-        self._begin(np.flatnonzero(renewed))
-        table.play_on()
+        with table.undone_on_error():
+            table.step(rows, numbers[rows])
+            table.renew(np.flatnonzero(renewed).tolist())
+            table.play_on()
         rewards, terminated, truncated = table.outcome()
         terminated, truncated = (terminated & ~renewed) | ~legal, truncated & ~renewed
         paid = np.where(legal, rewards[np.arange(self.num_envs), table.learners], ILLEGAL_REWARD)
         self._over = terminated | truncated
         infos: dict[str, Any] = {} if legal.all() else {"illegal_action": ~legal, "_illegal_action": ~legal}
+        self._show()
         return table.observations(), np.where(self._over, paid, 0.0), terminated, truncated, infos
-
-    def _numbers(self, actions: Any) -> NDArray[np.int64]:
-        numbers = np.asarray(actions)
-        if numbers.shape != (self.num_envs,):
-            raise IllegalAction(f"step takes one action for each of {self.num_envs} games, got {actions!r}")
-        if numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < self.table.num_actions)).all():
-            numbers = np.array([action_number(action, self.table.num_actions) for action in actions])
-        return numbers.astype(np.int64)
 
     def action_masks(self) -> Bools:
         """Give the legal actions of each learner (bool [B, A]); all of them where an episode is over."""
         return self.table.action_masks(self._over)
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Give the result of a method row by row, as Gymnasium's other vector environments do: ``call("action_masks")``."""
-        return tuple(getattr(self, name)(*args, **kwargs))
+    def reveal(self) -> tuple[dict[str, Any], ...]:
+        """Give the whole hidden state of each game, see `SoloEnv.reveal`."""
+        self.table.must_be_dealt()
+        return tuple(self.table.game.reveal(self.options, state) for state in self.table.states)
 
     def render(self) -> Any:
         """Draw what each learner knows, see `SoloEnv.render`."""
         if self.render_mode is None:
             gymnasium.logger.warn(NO_RENDER_MODE)
-            return None
+            return (None,) * self.num_envs
         table = self.table
+        table.must_be_dealt()
         return tuple(render_view(table.game, table.options, view, self.render_mode) for view in table.learner_views())
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Give what a public attribute or method of `SoloEnv` gives, for each game: ``call("action_masks")``, ``call("options")``.
+
+        Raises:
+            AttributeError: `SoloEnv` has none of that name, or it is one that moves a game, which goes for all games together only.
+        """
+        if name in ("action_masks", "reveal", "render"):
+            return tuple(getattr(self, name)(*args, **kwargs))
+        if name == "seat":
+            return tuple(self.seat.tolist())
+        shared = {"observation_space": self.single_observation_space, "action_space": self.single_action_space, "metadata": SoloEnv.metadata}
+        shared |= {"options": self.options, "render_mode": self.render_mode, "illegal": self.illegal}
+        if name not in shared:
+            raise AttributeError(f"the games of a SoloVectorEnv have no {name!r} of their own")
+        return (shared[name],) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Give a public attribute of each game, see `call`. It cannot be set: the games share their settings."""
+        return self.call(name)

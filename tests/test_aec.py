@@ -53,6 +53,25 @@ def test_a_seed_settles_this_game_and_the_following(make: Callable[..., Any]) ->
     assert len({shown[-1] for shown in games[0]}) == 4
 
 
+@pytest.mark.parametrize("seed", [np.int64(5), np.uint8(5), np.array(5)], ids=repr)
+def test_any_whole_number_seeds(seed: Any) -> None:
+    first, second = sleuth_v0.env(), sleuth_v0.env()
+    first.reset(seed=5)
+    second.reset(seed=seed)
+    assert everything_shown(first) == everything_shown(second)
+
+
+@raw_or_wrapped
+@pytest.mark.parametrize("seed", [1.7, -1, True, "1", [1]], ids=repr)
+def test_what_is_no_seed_is_refused_and_changes_nothing(make: Callable[..., Any], seed: Any) -> None:
+    env = make()
+    env.reset(seed=1)
+    before = everything_shown(env)
+    with pytest.raises(ValueError, match="seed must be an integer of at least 0, got"):
+        env.reset(seed=seed)
+    assert everything_shown(env) == before
+
+
 def test_without_a_seed_two_environments_differ() -> None:
     first, second = sleuth_v0.raw_env(), sleuth_v0.raw_env()
     first.reset()
@@ -106,14 +125,27 @@ def test_what_is_no_action_is_refused_and_changes_nothing(env: Any, action: Any)
     assert everything_shown(env) == before
 
 
-@pytest.mark.parametrize("action", [a for a in NO_ACTIONS if a is not True], ids=repr)
+@pytest.mark.parametrize("action", NO_ACTIONS, ids=repr)
 def test_the_wrapped_environment_refuses_it_too(action: Any) -> None:
     env = sleuth_v0.env(num_players=4)
     env.reset(seed=1)
     before = everything_shown(env)
-    with pytest.raises((AssertionError, ValueError)):
+    with pytest.raises((AssertionError, IllegalAction), match=r"action is not in action space|an action is an integer from 0 to 652"):
         env.step(action)
     assert everything_shown(env) == before
+
+
+def test_an_overwritten_mask_does_not_mislead_the_wrapped_environment() -> None:
+    env = sleuth_v0.env(num_players=4)
+    env.reset(seed=1)
+    legal = a_legal_action(env)
+    env.last()[0]["action_mask"][:] = 0
+    env.step(legal)
+    assert not any(env.terminations.values())
+    guilty, illegal = env.agent_selection, an_illegal_action(env)
+    env.last()[0]["action_mask"][:] = 1
+    env.step(illegal)
+    assert env.rewards[guilty] == -1.0
 
 
 def test_an_illegal_action_is_refused_in_the_words_of_the_game_and_changes_nothing(env: Any) -> None:
@@ -140,7 +172,8 @@ def test_in_the_wrapped_environment_an_illegal_action_loses_the_game() -> None:
     env.reset(seed=1)
     guilty = env.agent_selection
     env.step(an_illegal_action(env))
-    assert env.rewards == {agent: -1.0 if agent == guilty else 0 for agent in env.possible_agents}
+    assert env.rewards == {agent: -1.0 if agent == guilty else 0.0 for agent in env.possible_agents}
+    assert set(map(type, env.rewards.values())) == set(map(type, env.unwrapped._cumulative_rewards.values())) == {float}
     assert all(env.terminations.values())
     told = {}
     for agent in env.agent_iter():
@@ -167,6 +200,17 @@ def test_a_finished_game_takes_only_none(env: Any) -> None:
 
 
 # --- what is seen ---
+
+
+def test_what_one_agent_was_shown_does_not_become_what_another_sees(env: Any) -> None:
+    shown = env.view("player_0")
+    before = shown.tobytes()
+    for agent in env.possible_agents:
+        env.observe(agent)
+        env.view(agent)
+    assert shown.tobytes() == before
+    shown["hand"] = 0
+    assert env.view("player_0").tobytes() == before
 
 
 def test_what_is_returned_is_fresh_and_may_be_overwritten(env: Any) -> None:

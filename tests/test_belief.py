@@ -6,13 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
-from positions import positions
 
 from sleuth_env import sleuth_v0
 from sleuth_env.deduction.evidence import cards_of
 from sleuth_env.sleuth import NotationError, Options, belief_in_game, make_bot, make_rules, parse_game
 from sleuth_env.sleuth.belief import ORDERS, belief, beliefs
 from sleuth_env.sleuth.cards import ALLOWED, GEMS, NUM_QUESTIONS, QUESTIONS
+from tests.positions import positions
 
 GAMES = [Options(num_players=5), Options(num_players=4, super_sleuth=True), Options(num_players=3, missing=3)]
 

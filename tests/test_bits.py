@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -103,3 +107,18 @@ def test_every_order_of_three_cards_is_equally_likely() -> None:
         orders[tuple(game["cards"][0, :3].tolist())] += 1
     assert len(orders) == 6
     assert all(1_750 < count < 2_250 for count in orders.values())
+
+
+@pytest.mark.parametrize("python", [False, True])
+@pytest.mark.filterwarnings("error")
+def test_numbers_wrap_round_without_a_warning(python: bool) -> None:
+    advance, mixed = (function.py_func if python else function for function in (bits.advance, bits.mixed))
+    assert int(advance(np.uint64(2**64 - 1))) == int(bits.GAMMA) - 1
+    assert int(mixed(np.uint64(2**64 - 1))) == int(bits.mixed_rows(np.array([2**64 - 1], np.uint64))[0])
+
+
+def test_a_process_that_compiles_says_so_once_and_the_next_one_says_nothing(tmp_path: Path) -> None:
+    program = "import numpy as np; from sleuth_env import bits; bits.mixed(bits.advance(np.uint64(1)))"
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(Path(bits.__file__).parent.parent)}
+    said = [subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True).stderr for _ in range(2)]
+    assert said == ["sleuth-env: compiling kernels at their first use; they are kept for later starts\n", ""]

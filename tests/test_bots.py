@@ -201,5 +201,6 @@ def test_sheet_beats_cautious_and_cautious_beats_random(players: int, better: st
 def test_plain_python_and_compiled_kernels_decide_the_same() -> None:
     root = Path(__file__).parent.parent
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
-    plain = subprocess.run([sys.executable, "-m", "tests.fixed_decisions"], cwd=root, env=environment, capture_output=True, text=True, check=True)
+    words = [sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.fixed_decisions"]
+    plain = subprocess.run(words, cwd=root, env=environment, capture_output=True, text=True, check=True)
     assert plain.stdout == fixed_decisions.digest()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import Field, fields
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -159,10 +162,40 @@ def test_an_unknown_option_is_refused() -> None:
         Options(colour="red")
 
 
-def test_numbers_and_booleans_of_numpy_become_plain_ones() -> None:
-    options = Options(num_players=np.int64(5), winners=np.int8(2), super_sleuth=np.bool_(True))
-    assert options == Options(num_players=5, winners=2, super_sleuth=True)
-    assert [type(value) for value in (options.num_players, options.winners, options.super_sleuth)] == [int, int, bool]
+def test_numbers_booleans_and_texts_of_numpy_become_plain_ones() -> None:
+    options = Options(num_players=np.int64(5), winners=np.int8(2), super_sleuth=np.bool_(True), accuse=np.str_("own_turn"))
+    assert options == Options(num_players=5, winners=2, super_sleuth=True, accuse="own_turn")
+    assert [type(value) for value in (options.num_players, options.winners, options.super_sleuth, options.accuse)] == [int, int, bool, str]
+
+
+@pytest.mark.parametrize("bad", [{"accuse": np.str_("never")}, {"super_sleuth": np.str_("True")}, {"first_player": np.bool_(True)}])
+def test_values_of_numpy_are_checked_like_plain_ones(bad: dict) -> None:
+    with pytest.raises(OptionError, match=f"{next(iter(bad))} must be one of"):
+        Options(**bad)
+
+
+@pytest.mark.parametrize("field", fields(Options), ids=lambda field: field.name)
+def test_the_text_of_an_option_is_read_as_its_value(field: Field) -> None:
+    value = cards.parse_option(field.name, str(field.default))
+    assert (value, type(value)) == (field.default, type(field.default))
+
+
+@pytest.mark.parametrize(("text", "value"), [("true", True), ("True", True), ("false", False), ("False", False)])
+def test_a_boolean_is_read_in_yamls_and_in_pythons_words(text: str, value: bool) -> None:
+    assert cards.parse_option("super_sleuth", text) is value
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(("super_sleuth", text) for text in ("1", "0", "TRUE", "tRue", "yes", "", " True")),
+        *(("winners", text) for text in ("2.0", "+2", " 2", "1_0", "\u0662", "2" * 16, "")),
+    ],
+)
+def test_a_text_that_fits_no_option_is_left_for_the_options_to_refuse(name: str, text: str) -> None:
+    assert cards.parse_option(name, text) == text
+    with pytest.raises(OptionError, match=f"{name} must be .*, got {re.escape(repr(text))}"):
+        Options(**{name: cards.parse_option(name, text)})
 
 
 @given(options=all_options())

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pexpect
 import pytest
-from terminal import played_game, said, type_in, without_notice
 
 import sleuth_env
 from sleuth_env import sleuth
 from sleuth_env.cli import main, make_parser
 from sleuth_env.policy import Policy, save_policy
 from sleuth_env.sleuth import Options
+from tests.terminal import played_game, said, type_in, without_notice
 
 # Seconds; a process may have to compile the kernels first.
 PATIENCE = 150
@@ -135,8 +135,8 @@ MISTAKES = [
     (["match", *["random"] * 8], "a match needs 3 to 7 seats, got 8"),
     (["match", "sheet", "watson", "random"], "'watson'"),
     (["match", "sheet", "nowhere.safetensors", "random"], "nowhere.safetensors cannot be read: No such file"),
-    (["match", *["random"] * 3, "--games", "0"], "argument --games: must be a whole number from 1 to 1000000000, got '0'"),
-    (["match", *["random"] * 3, "--games", "many"], "argument --games: must be a whole number from 1 to 1000000000, got 'many'"),
+    (["match", *["random"] * 3, "--games", "0"], "argument --games: must be a whole number from 1 to 10000000, got '0'"),
+    (["match", *["random"] * 3, "--games", "many"], "argument --games: must be a whole number from 1 to 10000000, got 'many'"),
     (["match", *["random"] * 3, "--seed", "-1"], "argument --seed: must be a whole number from 0"),
     (["match", *["random"] * 3, "--seed", "1e3"], "got '1e3'"),
     (["match", *["random"] * 3, "--seed", "9" * 5000], "argument --seed: must be a whole number from 0"),
@@ -221,7 +221,7 @@ def test_the_examples_of_the_help_can_be_parsed() -> None:
 
 def examples_of(command: str) -> list[str]:
     parser = make_parser()._subparsers._group_actions[0].choices[command]  # type: ignore[union-attr, index]
-    return [line.strip() for line in parser.epilog.splitlines()[1:]]
+    return [line.strip() for line in parser.epilog.splitlines() if line.strip().startswith("sleuth ")]
 
 
 def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,28 +36,36 @@ def test_there_are_the_promised_configurations():
         ({"sed": 1}, ["sed", "unknown key", "did you mean seed"]),
         ({"ppo": {"learning_rate": "fast"}}, ["ppo.learning_rate", "number", "'fast'"]),
         ({"ppo": {"learning_rate": "3e-4"}}, ["ppo.learning_rate", "number", "'3e-4'"]),
-        ({"ppo": {"learning_rate": 0}}, ["ppo.learning_rate", "greater than 0", "got 0"]),
-        ({"ppo": {"gamma": 1.5}}, ["ppo.gamma", "less than or equal to 1", "got 1.5"]),
+        ({"ppo": {"learning_rate": 0}}, ["ppo.learning_rate", "above 0", "got 0"]),
+        ({"ppo": {"gamma": 1.5}}, ["ppo.gamma", "at most 1", "got 1.5"]),
         ({"ppo": {"gamma": float("nan")}}, ["ppo.gamma", "finite", "nan"]),
         ({"ppo": 3}, ["ppo", "mapping", "got 3"]),
-        ({"threads": True}, ["threads", "integer", "got True"]),
-        ({"total_steps": 1.5}, ["total_steps", "integer", "got 1.5"]),
-        ({"seed": -1}, ["seed", "greater than or equal to 0", "got -1"]),
+        ({"threads": True}, ["threads", "whole number", "got True"]),
+        ({"total_steps": 1.5}, ["total_steps", "whole number", "got 1.5"]),
+        ({"seed": -1}, ["seed", "at least 0", "got -1"]),
         ({"device": "tpu"}, ["device", "'cpu'", "'cuda'", "'auto'", "'tpu'"]),
         ({"record": None}, ["record", "'sheet'", "'raw'", "None"]),
         ({"network": {"hidden": []}}, ["network.hidden", "at least 1", "[]"]),
-        ({"network": {"hidden": [64, 0]}}, ["network.hidden.1", "greater than or equal to 1", "got 0"]),
+        ({"network": {"hidden": [64, 0]}}, ["network.hidden.1", "at least 1", "got 0"]),
         ({"network": {"initial_bias": {"acuse": -1}}}, ["network.initial_bias.acuse", "did you mean accuse"]),
         ({"options": {"num_players": 9}}, ["options.num_players", "from 3 to 7", "got 9"]),
         ({"options": {"players": 3}}, ["options.players", "unknown key", "num_players"]),
         ({"options": [3]}, ["options", "mapping", "[3]"]),
         ({"options": {"num_players": 5, "missing": 2}}, ["options.missing", "3 or 4 players"]),
         ({"opponents": {"bots": {"shet": 1}}}, ["opponents.bots.shet", "random, cautious, sheet", "'shet'"]),
-        ({"opponents": {"bots": {"random": -1}}}, ["opponents.bots.random", "greater than or equal to 0", "got -1"]),
-        ({"opponents": {"bots": {}, "past_selves": 0}}, ["opponents", "above 0"]),
+        ({"opponents": {"bots": {"random": -1}}}, ["opponents.bots.random", "at least 0", "got -1"]),
+        ({"opponents": {"bots": {}, "past_selves": 0}}, ["opponents", "add up to at least 0.001"]),
         ({"evaluation": {"against": ["nobody"]}}, ["evaluation.against.0", "random, cautious, sheet", "'nobody'"]),
         ({"num_envs": 3}, ["ppo.batch_size", "divide", "384", "1024"]),
-        ({3: 4}, ["3", "string"]),
+        ({"total_steps": 1e300}, ["total_steps", "at most 1000000000000"]),
+        ({"num_envs": 10**9}, ["num_envs", "at most 16384"]),
+        ({"num_envs": 16384, "ppo": {"rollout_steps": 1024}}, ["num_envs * ppo.rollout_steps", "at most 1048576", "got 16777216"]),
+        ({"ppo": {"epochs": 10**6}}, ["ppo.epochs", "at most 100"]),
+        ({"network": {"hidden": [10**6]}}, ["network.hidden.0", "at most 4096"]),
+        ({"evaluation": {"deals": 10**9}}, ["evaluation.deals", "at most 100000"]),
+        ({"opponents": {"past_selves": 1e308}}, ["opponents.past_selves", "at most 1000000"]),
+        ({"run": 5 * [400 * "x"]}, ["run", "must be a text", "xxx ..."]),
+        ({3: 4}, ["3", "keys must be texts"]),
     ],
 )
 def test_a_mistake_is_one_line_with_the_key_the_value_and_what_is_legal(mapping: dict[str, Any], words: list[str]):
@@ -104,6 +112,14 @@ def test_a_round_number_with_an_exponent_is_a_whole_number():
         ("- 1", ["x.yaml", "mapping"]),
         ("? [a, b]\n: 1", ["x.yaml", "not YAML"]),
         ("[" * 3000, ["x.yaml"]),
+        ("seed: 1\nrun: !!timestamp foo", ["x.yaml, line 2", "'foo' is no timestamp"]),
+        ("seed: !!int foo", ["x.yaml, line 1", "'foo' is no int"]),
+        ("seed: 2001-13-45", ["x.yaml, line 1", "'2001-13-45' is no timestamp"]),
+        ("seed: " + "9" * 5000, ["x.yaml, line 1", "is no int"]),
+        ("seed: 0x" + "f" * 5000, ["x.yaml, line 1", "more than 64 bits"]),
+        ("a: &a [1]\nb: *a", ["x.yaml, line 2", "aliases"]),
+        ("'" + "x" * 5000 + "'", ["x.yaml", "mapping", "..."]),
+        ("# " + "x" * 2**20, ["x.yaml", "larger"]),
     ],
 )
 def test_text_that_is_no_configuration_is_refused_in_one_line(tmp_path: Path, text: str, words: list[str]):
@@ -111,6 +127,7 @@ def test_text_that_is_no_configuration_is_refused_in_one_line(tmp_path: Path, te
     with pytest.raises(ConfigError) as error:
         read_file(tmp_path / "x.yaml")
     assert len(str(error.value).splitlines()) == 1
+    assert len(str(error.value)) < 600 + len(str(tmp_path))
     for word in words:
         assert word in str(error.value)
 
@@ -137,4 +154,12 @@ def test_the_list_of_keys_has_every_option_of_the_game_and_says_what_is_legal():
     assert "above 0, at most 1" in listed["ppo.learning_rate"][0]
     assert "above 0" in listed["ppo.target_kl"][0]
     assert "one of cpu, cuda, auto" in listed["device"][0]
-    assert all(text for text, _ in listed.values())
+    assert "only maskable_ppo" in listed["algorithm"][0]
+    assert "three or four players" in listed["options.missing"][0]
+    assert all(text and text != "option of the game" for text, _ in listed.values())
+
+
+def test_many_mistakes_are_cut_short():
+    lines = mistakes({f"key{i}": 1 for i in range(1000)})
+    assert len(lines) == 21
+    assert lines[-1] == "file.yaml: and 980 mistakes more"

@@ -6,12 +6,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sleuth_env.sleuth.cards import GEMS, NUM_GEMS, Options, make_rules
+from sleuth_env.sleuth.cards import GEMS, NUM_GEMS, NUM_QUESTIONS, PAIRS, Options, make_rules, question_gems
 from sleuth_env.sleuth.clues import read_sheet
-from sleuth_env.sleuth.drawing import draw_ansi, draw_rgb
+from sleuth_env.sleuth.drawing import COLUMNS, draw_ansi, draw_rgb
 from sleuth_env.sleuth.notation import gem_name, parse_game, parse_question
 from sleuth_env.sleuth.scene import HELD, MISSING, OPEN, TABLE, YOURS, cell_at, make_scene
-from sleuth_env.sleuth.state import FINISHED, deal, new_states
+from sleuth_env.sleuth.state import (
+    ACCUSED_EVENT,
+    ASK_EVENT,
+    EXCHANGE_EVENT,
+    FINAL_EVENT,
+    FINISHED,
+    IN,
+    OUT,
+    RIGHT,
+    RIGHT_EVENT,
+    WRONG_EVENT,
+    deal,
+    new_states,
+)
 from sleuth_env.sleuth.view import VIEW, view
 
 FILES = sorted((Path(__file__).parent / "games").glob("*.txt"))
@@ -135,6 +148,32 @@ def test_what_is_decided_and_how_it_ended_is_said(name, seat, said):
     assert said in draw_ansi(options, seat_view)
 
 
+def ended(options, places, standings, truncated=0, seat=0):
+    """Give how a game that ended so looks to a seat, VIEW scalar."""
+    states = new_states(1)
+    deal(make_rules(options), states, np.array([1], np.uint64))
+    state = states[0]
+    state["phase"], state["actor"], state["truncated"], state["num_right"] = FINISHED, -1, truncated, standings.count(RIGHT)
+    state["place"][: len(places)], state["standing"][: len(standings)] = places, standings
+    for k, standing in enumerate(standings):
+        state["accused"][k] = {IN: 0, OUT: 1, RIGHT: state["missing_gems"]}[standing]
+    return seen(options, state, seat)[0]
+
+
+@pytest.mark.parametrize(("seat", "said"), [(0, "+1 wins"), (1, "you win"), (2, "+2 wins")])
+def test_a_survivor_wins_although_results_are_not_announced(seat, said):
+    options = Options(num_players=3, winners=2, announce_result=False, last_survivor_wins=True)
+    status = make_scene(options, ended(options, [0, 1, 0], [OUT, IN, OUT], seat=seat)).status
+    assert status[0] == f"The game is over: {said}"
+    assert not any("not announced" in line for line in status)
+
+
+def test_a_game_that_was_stopped_is_not_over_because_one_player_was_right():
+    options = Options(num_players=4, winners=2, last_survivor_wins=True, max_turns=1)
+    status = make_scene(options, ended(options, [0, 1, 0, 0], [IN, RIGHT, IN, OUT], truncated=1)).status
+    assert status[0] == "The game was stopped after turn 1: +1 wins"
+
+
 def test_nobody_has_the_turn_in_a_finished_game():
     options, seat_view = last_view("three_players")
     assert seat_view["phase"] == FINISHED
@@ -144,10 +183,40 @@ def test_nobody_has_the_turn_in_a_finished_game():
 # --- how it is drawn ---
 
 
+def widest(options, seat_view):
+    return max(len(line) for line in draw_ansi(options, seat_view).splitlines())
+
+
+def possible_events(options):
+    """Give every kind of event with every question and card, with the viewer as asker, as target and as neither."""
+    most = [min(question_gems(q).bit_count(), options.hand_size) for q in range(NUM_QUESTIONS)]
+    for asker, target in ((0, options.num_players - 1), (options.num_players - 1, 0), (options.num_players - 2, options.num_players - 1)):
+        yield from ((ASK_EVENT, asker, target, q, card, most[q]) for q, card in PAIRS)
+        yield from ((FINAL_EVENT, asker, target, q, -1, most[q]) for q in range(NUM_QUESTIONS))
+        yield from ((kind, asker, -1, -1, -1, -1) for kind in (EXCHANGE_EVENT, RIGHT_EVENT, WRONG_EVENT, ACCUSED_EVENT))
+
+
 @each_game
 def test_no_line_is_longer_than_a_terminal_of_120_columns(file):
     for options, seat_view in positions(file):
-        assert max(len(line) for line in draw_ansi(options, seat_view).splitlines()) <= 120
+        assert widest(options, seat_view) <= COLUMNS < 120
+
+
+@each_count
+def test_no_event_makes_a_longer_line_and_the_longest_one_fills_it(num_players):
+    options, events = Options(num_players=num_players), list(possible_events(Options(num_players=num_players)))
+    seat_view = dealt(options)
+    for at in range(0, len(events), num_players):
+        for row, event in enumerate(events[at : at + num_players]):
+            seat_view["events"][row] = event
+        drawn = draw_ansi(options, seat_view).splitlines()
+        assert max(map(len, drawn)) <= COLUMNS
+        # Whole, and on one line each.
+        assert all(sum(line.endswith(event) for line in drawn) == 1 for event in set(make_scene(options, seat_view).events))
+    longest = parse_question("diamond-solitaire")
+    seat_view["events"][:1] = (ASK_EVENT, 1, 0, longest, longest, 4)
+    (line,) = [line for line in draw_ansi(options, seat_view).splitlines() if "asked you diamond-solitaire with diamond-solitaire: 4" in line]
+    assert len(line) == COLUMNS
 
 
 def test_no_line_is_longer_with_all_options_and_the_longest_names():
@@ -159,7 +228,7 @@ def test_no_line_is_longer_with_all_options_and_the_longest_names():
     longest = sorted(free, key=lambda gem: -len(gem_name(gem)))
     seat_view["accused"] = 1 << longest[0] | 1 << longest[1]
     seat_view["missing_gems"] = 1 << longest[0] | 1 << longest[2]
-    assert max(len(line) for line in draw_ansi(options, seat_view).splitlines()) <= 120
+    assert widest(options, seat_view) <= COLUMNS
     assert draw_rgb(options, seat_view).shape == draw_rgb(options, dealt(options, 2)).shape
 
 

@@ -13,6 +13,8 @@ from sleuth_env.sleuth.rules import legal, step
 from sleuth_env.sleuth.state import FINISHED, LEFT, deal, new_states
 from sleuth_env.sleuth.view import VIEW, view
 
+# Of four players, by record. A change makes every policy file unreadable.
+DIGESTS = ["c87dd53489ff8fe9", "03b113e27d3c8e9f"]
 VARIANTS = [
     Options(3),
     Options(4),
@@ -156,6 +158,16 @@ def test_the_named_blocks_are_views_of_the_observation() -> None:
 def test_the_digest_tells_layouts_apart() -> None:
     digests = {observation_layout(Options(n, max_turns=turns), record).digest for n in range(3, 8) for turns in (100, 300) for record in RECORDS}
     assert len(digests) == 20
+
+
+def test_the_sizes_are_those_of_the_cards_and_of_the_states() -> None:
+    assert (features.LARGEST_COUNT, features.LARGEST_QUESTION) == (12, 2)
+    shapes = {block.name: block.shape for block in observation_layout(Options(4))}
+    assert (shapes["phase"], shapes["first_elements"], shapes["event_kind"]) == ((5,), (2,), (4, 6))
+
+
+def test_the_layout_of_the_usual_game_is_the_one_that_policy_files_name() -> None:
+    assert [observation_layout(Options(4), record).digest for record in RECORDS] == DIGESTS
 
 
 def test_an_unknown_record_is_refused_with_the_legal_ones() -> None:

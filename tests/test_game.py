@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth
-from sleuth_env.game import Game, IllegalAction, UnknownOptionError, action_number, load_game, make_options, opaque, refusal
+from sleuth_env.game import Game, IllegalAction, UnknownOptionError, action_number, check_number, check_seed, load_game, make_options, opaque, refusal
 
 
 def test_sleuth_is_a_game_module() -> None:
@@ -49,6 +49,26 @@ def test_any_whole_number_is_an_action(action: Any) -> None:
 def test_nothing_else_is(action: Any) -> None:
     with pytest.raises(IllegalAction, match="an action is an integer from 0 to 3, got"):
         action_number(action, 4)
+
+
+@pytest.mark.parametrize("seed", [0, 3, np.int64(3), np.uint8(3), np.array(3), 2**80], ids=repr)
+def test_any_whole_number_is_a_seed(seed: Any) -> None:
+    assert check_seed(seed) == int(seed)
+    assert type(check_seed(seed)) is int
+    assert check_seed(None) is None
+
+
+@pytest.mark.parametrize("seed", [-1, np.int64(-1), 1.7, np.float64(1), True, np.True_, "1", [1], np.array([1])], ids=repr)
+def test_nothing_else_is_a_seed(seed: Any) -> None:
+    with pytest.raises(ValueError, match="seed must be an integer of at least 0, got"):
+        check_seed(seed)
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.0, True, None], ids=repr)
+def test_a_count_is_a_whole_number_that_is_large_enough(number: Any) -> None:
+    assert check_number("num_envs", np.int32(1), 1) == 1
+    with pytest.raises(ValueError, match=f"num_envs must be an integer of at least 1, got {number!r}"):
+        check_number("num_envs", number, 1)
 
 
 def test_a_refusal_names_some_of_the_legal_actions_and_their_number() -> None:

@@ -39,15 +39,16 @@ FIRST_PARTY = {
     "match": ("bits", "game", "rating", "policy"),
     "rating": ("game",),
     "policy": ("game", "bits"),
-    "solo": ("game", "match"),
-    "vector": ("game", "match"),
+    "learners": ("game", "match"),
+    "solo": ("game", "learners"),
+    "vector": ("game", "learners"),
 }
 # The command line stands above everything and may use it all; no module of the table may use it.
-COMMANDS = ("arguments", "cli", "narration", "play", "replay", "report")
+COMMANDS = ("arguments", "cli", "narration", "play", "replay", "report", "streams")
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
     "pettingzoo": {"aec", "sleuth_v0"},
-    "gymnasium": {"__init__", "aec", "solo", "vector"},
+    "gymnasium": {"__init__", "aec", "learners", "solo", "vector"},
     "stable_baselines3": {"vector"},
     "sb3_contrib": set(),
     "torch": set(),

@@ -1,6 +1,7 @@
 """Names, events, the revealed state and game texts."""
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -291,6 +292,44 @@ def test_hostile_texts_are_refused(text):
         parse_game(text)
 
 
+def peak_of_reading(text):
+    """Give the most memory that reading a text takes at any time, in bytes for a character of it, and what came of it."""
+    tracemalloc.start()
+    try:
+        read = parse_game(text)
+    except NotationError as error:
+        read = error
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / len(text), read
+
+
+def test_a_long_game_is_read_without_keeping_all_its_states():
+    options = Options(num_players=3, max_turns=2**31 - 1, first_player="seat_0")
+    actions = [parse_action("exchange", 3)] * 6000
+    text = game_text(options, dealt(options), actions)
+    peak, game = peak_of_reading(text)
+    assert game.actions.tolist() == actions
+    assert game.last_state["exchanges"][:3].tolist() == [2000] * 3
+    assert game.states.nbytes / len(text) > 75
+    assert peak < 20
+
+
+@pytest.mark.parametrize("line", ["x", "xy", "#", ""])
+def test_a_text_of_very_many_lines_is_refused_in_little_memory(line):
+    peak, refused = peak_of_reading("sleuth game 1\n" + f"{line}\n" * (1_000_000 // (len(line) + 1)))
+    assert isinstance(refused, NotationError)
+    assert peak < 20
+
+
+def test_the_moves_of_a_game_are_its_states_and_actions_in_order():
+    game = parse_game(TEXT)
+    moves = list(game.moves())
+    assert [move.action for move in moves] == game.actions.tolist()
+    assert b"".join(move.before.tobytes() for move in moves) + game.last_state.tobytes() == game.states.tobytes()
+    assert game.first_state.tobytes() + b"".join(move.after.tobytes() for move in moves) == game.states.tobytes()
+
+
 @given(st.integers(0, len(TEXT) - 1), st.integers(0, 40), st.text(max_size=20))
 @settings(max_examples=150, deadline=None)
 def test_a_damaged_text_is_read_or_refused_but_never_crashes(at, length, inserted):
@@ -301,3 +340,10 @@ def test_a_damaged_text_is_read_or_refused_but_never_crashes(at, length, inserte
         str(error).encode("utf-8")
     else:
         assert parse_game(game_text(game.options, game.first_state, game.actions)).states.tobytes() == game.states.tobytes()
+
+
+@pytest.mark.parametrize("words", ["super_sleuth=true", "super_sleuth=True"])
+def test_a_boolean_option_of_a_game_text_is_read_in_both_spellings(words):
+    options = Options(num_players=3, super_sleuth=True)
+    text = game_text(options, dealt(options), [])
+    assert parse_game(text.replace("super_sleuth=True", words)).options == options

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from terminal import said, scripted, type_in
 
 from sleuth_env import sleuth
 from sleuth_env.cli import main
+from sleuth_env.match import LEARNER
 from sleuth_env.play import COMMANDS, Session, in_columns
 from sleuth_env.sleuth import Options, make_bot
 from sleuth_env.sleuth.names import action_names, gem_names
+from tests.terminal import said, scripted, type_in
 
 VARIANTS = [
     Options(num_players=3),
@@ -53,7 +54,10 @@ def test_a_person_is_shown_nothing_that_depends_on_what_is_hidden(options: Optio
             if session.table.waiting[0] or session.table.finished[0]:
                 break
             # The bots would see their other hands, so both games follow the public line: an exchange changes no knowledge.
+            seats = session.table.seats.copy()
+            session.table.seats[:] = LEARNER
             session.table.step(0, sleuth.parse_action("exchange", options.num_players))
+            session.table.seats[:] = seats
             session._tell_last()
         session._announce_decision()
         session._show_sheet()

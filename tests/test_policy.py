@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import os
 import pickle
 import struct
 import subprocess
@@ -187,7 +189,7 @@ def test_other_options_are_refused_by_name(file: Path, change: dict[str, Any]):
 
 
 def test_a_name_that_is_neither_a_bot_nor_a_file_is_refused():
-    with pytest.raises(ValueError, match="random"):
+    with pytest.raises(PolicyError, match=r"no bot 'nobody': a player is one of the bots random, cautious, sheet, or a policy file, .* ends in \.safetensors"):
         make_player("nobody", THREE)
     assert make_player("random", THREE).name == "random"
 
@@ -228,6 +230,18 @@ def test_what_is_no_policy_file_is_refused(tmp_path: Path, content: bytes):
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path):
     assert "No such file" in refused(tmp_path / "nothing.safetensors")
     assert "cannot be read" in refused(tmp_path)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path):
+    os.mkfifo(tmp_path / "x.safetensors")
+    assert "no regular file" in refused(tmp_path / "x.safetensors")
+
+
+def test_a_file_says_what_the_policy_won(tmp_path: Path):
+    save_policy(random_policy(), tmp_path / "x.safetensors", VERSIONS, 0.75)
+    assert read_metadata(tmp_path / "x.safetensors")["win_share"] == 0.75
+    save_policy(random_policy(), tmp_path / "x.safetensors", VERSIONS)
+    assert read_metadata(tmp_path / "x.safetensors")["win_share"] is None
 
 
 def test_nothing_is_ever_unpickled(tmp_path: Path):
@@ -285,6 +299,15 @@ def test_a_safetensors_file_of_something_else_is_refused(tmp_path: Path):
         ({"architecture": '{"kind": "mlp", "hidden": 3, "cells": [8], "activation": "relu"}'}, "unknown architecture"),
         ({"architecture": '{"kind": "mlp", "hidden": [32, 16], "cells": [8], "activation": "exec"}'}, "relu, tanh"),
         ({"architecture": "{}"}, "lacks"),
+        ({"architecture": '{"kind": "mlp", "hidden": [32, 17], "cells": [8], "activation": "relu"}'}, "hidden = [32, 17], its weights are of [32, 16]"),
+        ({"architecture": '{"kind": "mlp", "hidden": [32, 16], "cells": [9], "activation": "relu"}'}, "cells = [9], its weights are of [8]"),
+        ({"num_players": "4"}, "contradicts itself"),
+        ({"num_players": "true"}, "no policy file"),
+        ({"observation": '[["hand", [36]]]'}, "contradicts itself"),
+        ({"steps": "-1"}, "no policy file"),
+        ({"steps": "true"}, "no policy file"),
+        ({"steps": "1.0"}, "no policy file"),
+        ({"win_share": "1.5"}, "no policy file"),
     ],
 )
 def test_metadata_that_does_not_fit_is_refused(file: Path, metadata: dict[str, Any], word: str):
@@ -293,7 +316,9 @@ def test_metadata_that_does_not_fit_is_refused(file: Path, metadata: dict[str, A
 
 def test_a_policy_for_other_options_does_not_fit_by_its_shapes(file: Path):
     layout = sleuth.observation_layout(Options(num_players=4), "sheet")
-    assert "layer 0 must have weights" in refused(rewritten(file, options='{"num_players": 4}', observation_hash=layout.digest))
+    blocks = json.dumps([[block.name, list(block.shape)] for block in layout])
+    other = {"options": '{"num_players": 4}', "num_players": "4", "observation": blocks, "observation_hash": layout.digest}
+    assert "layer 0 must have weights" in refused(rewritten(file, **other))
 
 
 def test_other_types_of_numbers_are_refused(file: Path):
@@ -312,6 +337,24 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, value: float):
     assert "not finite" in refused(tmp_path / "x.safetensors")
 
 
+@pytest.mark.parametrize("network", ["layers", "cells"])
+def test_weights_that_could_make_a_logit_overflow_are_refused(tmp_path: Path, network: str):
+    policy = random_policy()
+    for weight, _ in getattr(policy, network):
+        weight *= 1e20
+    save_policy(policy, tmp_path / "x.safetensors", VERSIONS)
+    assert "could overflow" in refused(tmp_path / "x.safetensors")
+
+
+def test_the_largest_weights_allowed_give_finite_logits():
+    size = sleuth.observation_size(THREE, "sheet")
+    weight = np.full((448, size), 0.99e30 / size, np.float32)
+    policy = Policy(sleuth, THREE, "sheet", [(weight, np.zeros(448, np.float32))])
+    assert policy.logits(np.ones((1, size), np.float32))[0, 0] == pytest.approx(0.99e30, rel=1e-4)
+    with pytest.raises(PolicyError, match="could overflow"):
+        Policy(sleuth, THREE, "sheet", [(weight * np.float32(1.1), np.zeros(448, np.float32))])
+
+
 @pytest.mark.parametrize("value", [-1, 10**6])
 def test_inputs_of_cells_outside_the_observation_are_refused(tmp_path: Path, value: int):
     policy = random_policy()
@@ -324,3 +367,34 @@ def test_saving_replaces_a_file_in_one_step_and_leaves_nothing_else(file: Path):
     save_policy(random_policy(steps=99), file, VERSIONS)
     assert read_metadata(file)["steps"] == 99
     assert [path.name for path in file.parent.iterdir()] == ["p.safetensors"]
+
+
+def test_a_policy_can_be_copied_and_pickled(file: Path, seen) -> None:
+    views, legal = seen
+    policy = load_policy(file)
+    for other in (copy.deepcopy(policy), pickle.loads(pickle.dumps(policy))):
+        np.testing.assert_array_equal(other.act(views, legal, seeds(len(views))), policy.act(views, legal, seeds(len(views))))
+
+
+def test_a_policy_object_for_other_options_is_refused_as_its_file_is(file: Path) -> None:
+    with pytest.raises(PolicyError, match="super_sleuth=False"):
+        play_match(sleuth, Options(num_players=3, super_sleuth=True), [load_policy(file), "random", "random"], 1)
+
+
+@pytest.mark.parametrize("path", [None, 5, "a\0b"])
+def test_what_is_no_path_is_refused(path: object) -> None:
+    with pytest.raises(PolicyError, match="cannot be read"):
+        load_policy(path)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"a player is named by a text|there is no bot"):
+        make_player(path, THREE)  # type: ignore[arg-type]
+
+
+def test_messages_are_one_short_printable_line() -> None:
+    message = str(PolicyError("\x1b[31mred\nnext" + "x" * 60_000))
+    assert message.isprintable()
+    assert len(message) < 600
+
+
+def test_a_path_object_is_a_player_too(file: Path) -> None:
+    result = play_match(sleuth, THREE, [file, "random", "random"], 2)  # type: ignore[list-item]
+    assert result.entries[0].name == str(file)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from terminal import played_game, type_in
 
 from sleuth_env import sleuth
 from sleuth_env.cli import main
 from sleuth_env.sleuth.names import gem_names
+from tests.terminal import played_game, type_in
 
 
 @pytest.fixture

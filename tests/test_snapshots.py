@@ -95,31 +95,47 @@ def test_going_back_replays_identically(make: Callable[..., Any]) -> None:
     assert play_out(env, seed=8, limit=30) == first
 
 
-def test_after_going_back_the_wrapper_judges_by_the_mask_of_that_moment() -> None:
+behind_the_wrappers_back = pytest.mark.parametrize("inside", [lambda env: env, lambda env: env.unwrapped], ids=["wrapped", "unwrapped"])
+
+
+@behind_the_wrappers_back
+def test_after_going_back_the_wrapper_judges_by_the_mask_of_that_moment(inside: Callable[..., Any]) -> None:
     env = sleuth_v0.env(num_players=3)
     env.reset(seed=3)
     state, action = env.get_state(), a_legal_action(env)
     play_out(env, seed=8, limit=3, accuse=0.0)
     env.last()
-    env.set_state(state)
+    inside(env).set_state(state)
     env.step(action)
     assert not any(env.terminations.values())
 
 
-def test_a_snapshot_brings_back_a_game_that_an_illegal_action_has_ended() -> None:
+@behind_the_wrappers_back
+def test_a_snapshot_put_into_a_new_wrapped_environment_is_as_good_as_a_reset(inside: Callable[..., Any]) -> None:
+    env, other = sleuth_v0.env(num_players=3), sleuth_v0.env(num_players=3)
+    env.reset(seed=3)
+    inside(other).set_state(env.get_state())
+    first = [other.agent_selection for _ in other.agent_iter(1)]
+    assert first == [env.agent_selection]
+    other.step(a_legal_action(env))
+    assert not any(other.terminations.values())
+
+
+@behind_the_wrappers_back
+def test_a_snapshot_brings_back_a_game_that_an_illegal_action_has_ended(inside: Callable[..., Any]) -> None:
     env = sleuth_v0.env(num_players=3)
     env.reset(seed=3)
     state, illegal = env.get_state(), an_illegal_action(env)
     env.step(illegal)
     ended = env.get_state()
-    env.set_state(state)
+    inside(env).set_state(state)
     assert not any(env.terminations.values())
     env.step(a_legal_action(env))
-    env.set_state(ended)
+    inside(env).set_state(ended)
     assert all(env.terminations.values())
     while env.agents:
         env.step(None)
-    env.set_state(state)
+    inside(env).set_state(state)
     assert play_out(env, seed=1)
 
 
@@ -140,3 +156,31 @@ def test_a_snapshot_of_a_game_with_other_options_is_refused() -> None:
     other.reset(seed=1)
     with pytest.raises(ValueError, match="the snapshot is of a game with Options"):
         env.set_state(other.get_state())
+
+
+@raw_or_wrapped
+def test_what_is_no_whole_snapshot_is_refused_and_changes_nothing(make: Callable[..., Any]) -> None:
+    env = make(num_players=3)
+    env.reset(seed=3)
+    play_out(env, seed=4, limit=5, accuse=0.0)
+    earlier = env.get_state()
+    play_out(env, seed=5, limit=5, accuse=0.0)
+    before = everything_shown(env)
+    partial = [{name: value for name, value in earlier.items() if name != left_out} for left_out in earlier]
+    other = make(num_players=4)
+    other.reset(seed=3)
+    foreign = earlier | {"_states": other.get_state()["_states"][:0]}
+    for wrong in (*partial, {}, None, 5, foreign, earlier | {"stream": {}}, earlier | {"stream": None}, earlier | {"_states": None}):
+        with pytest.raises(ValueError, match=r"that is no snapshot, which get_state\(\) takes"):
+            env.set_state(wrong)
+    assert everything_shown(env) == before
+    env.set_state(earlier)
+    assert everything_shown(env) != before
+
+
+def test_a_refused_snapshot_does_not_count_as_a_reset() -> None:
+    env = sleuth_v0.env(num_players=3)
+    with pytest.raises(ValueError, match="it lacks _states, _first_states"):
+        env.set_state({})
+    with pytest.raises(AttributeError, match="cannot be accessed before reset"):
+        env.agent_selection  # noqa: B018

@@ -244,7 +244,7 @@ def test_several_opponents_may_be_named() -> None:
     [
         ({"opponents": "nobody"}, "nobody"),
         ({"opponents": ["random"]}, "opponents must be one for all, or a list of 3, got a list of 1"),
-        ({"opponents": 5}, "an opponent is a bot's name, the path of a policy file or an object with act"),
+        ({"opponents": 5}, "a player is the name of a bot, a policy file, or an object with a name and a method act"),
         ({"opponents": "no_such.safetensors"}, "no_such.safetensors"),
         ({"learner_seat": 4}, 'learner_seat must be "random" or a seat from 0 to 3, got 4'),
         ({"learner_seat": "first"}, "got 'first'"),

@@ -97,6 +97,58 @@ def test_a_vector_resets_the_games_of_a_mask_only() -> None:
     assert after[0].tobytes() == SoloEnv(opponents="random").reset(seed=4)[0].tobytes()
 
 
+def test_integer_arrays_and_lists_seed_each_game() -> None:
+    envs = SoloVectorEnv(3, opponents="random")
+    expected = envs.reset(seed=[4, 5, 6])[0].tobytes()
+    for seed in (4, np.int64(4), np.array([4, 5, 6]), (4, np.int32(5), 6)):
+        assert envs.reset(seed=seed)[0].tobytes() == expected
+    with pytest.raises(ValueError, match="seed must be one number or one for each of 3 games"):
+        envs.reset(seed=[1, 2])
+
+
+@pytest.mark.parametrize("mask", [np.zeros(3, bool), np.ones(2, bool), np.ones((3, 1), bool), np.array([1, 0, 0]), [True, False, False], True], ids=repr)
+def test_what_is_no_reset_mask_is_refused_and_changes_nothing(mask: Any) -> None:
+    envs = SoloVectorEnv(3, opponents="random")
+    envs.reset(seed=1)
+    before = envs.table.states.tobytes()
+    with pytest.raises(ValueError, match="reset_mask must be an array of 3 bools, one of them True, got"):
+        envs.reset(seed=2, options={"reset_mask": mask})
+    assert envs.table.states.tobytes() == before
+
+
+def test_the_first_reset_leaves_no_game_out() -> None:
+    envs = SoloVectorEnv(3, opponents="random")
+    with pytest.raises(gymnasium.error.ResetNeeded, match="the first reset deals every game"):
+        envs.reset(seed=1, options={"reset_mask": np.array([True, False, False])})
+    first, _ = envs.reset(seed=1, options={"reset_mask": np.ones(3, bool)})
+    assert first.tobytes() == SoloVectorEnv(3, opponents="random").reset(seed=1)[0].tobytes()
+
+
+def test_what_single_environments_have_is_called_by_name_for_each_game() -> None:
+    named = {"opponents": "random", "num_players": 3, "render_mode": "ansi"}
+    envs = SoloVectorEnv(2, **named)
+    others = gymnasium.vector.SyncVectorEnv([lambda: SoloEnv(**named)] * 2)
+    envs.reset(seed=1)
+    others.reset(seed=1)
+    for name in ("options", "seat", "reveal", "render", "render_mode", "illegal", "observation_space", "action_space", "metadata"):
+        assert envs.call(name) == others.call(name), name
+        assert len(envs.get_attr(name)) == 2
+    assert [mask.tobytes() for mask in envs.call("action_masks")] == [mask.tobytes() for mask in others.call("action_masks")]
+    for name in ("step", "reset", "table", "nothing"):
+        with pytest.raises(AttributeError, match=f"the games of a SoloVectorEnv have no '{name}' of their own"):
+            envs.call(name)
+
+
+def test_human_mode_shows_every_game_after_reset_and_step(capsys: pytest.CaptureFixture[str]) -> None:
+    envs, twins = SoloVectorEnv(2, opponents="random", render_mode="human"), SoloVectorEnv(2, opponents="random", render_mode="ansi")
+    actions = None
+    for _ in range(3):
+        for one in (envs, twins):
+            one.reset(seed=1) if actions is None else one.step(actions)
+        actions = twins.action_masks().argmax(axis=1)
+        assert capsys.readouterr().out.split() == "".join(twins.render()).split()
+
+
 def test_a_vector_in_mid_game_can_be_copied_and_drawn() -> None:
     envs = SoloVectorEnv(2, opponents="random", render_mode="ansi")
     with pytest.raises(gymnasium.error.ResetNeeded):

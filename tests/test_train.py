@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +13,7 @@ import yaml
 
 from sleuth_env import sleuth
 from sleuth_env.match import Table
-from sleuth_env.policy import load_policy, read_metadata
+from sleuth_env.policy import load_policy, read_metadata, save_policy
 from sleuth_env.sleuth import Options
 from training.config import make_config
 from training.curve import STEPS
@@ -77,7 +72,7 @@ def test_a_run_leaves_everything_in_its_folder(finished: Path):
     names = {path.relative_to(finished).as_posix() for path in finished.rglob("*") if path.is_file() and "events" not in path.name}
     checkpoints = {"checkpoints/000000000128.pt", "checkpoints/000000000256.pt"}
     pool = {f"pool/{steps:012d}.safetensors" for steps in (0, 64, 128, 192, 256)}
-    assert names == {"config.yaml", "progress.csv", "best.safetensors", "last.safetensors", *checkpoints, *pool}
+    assert names == {"config.yaml", "progress.csv", "best.safetensors", "last.safetensors", "lock", *checkpoints, *pool}
     assert yaml.safe_load((finished / "config.yaml").read_text())["ppo"]["gamma"] == 1.0
 
 
@@ -174,14 +169,97 @@ def test_what_the_numbers_of_a_run_mean_cannot_change(finished: Path, change: st
     assert "cannot change when a run is resumed" in capsys.readouterr().err
 
 
-def test_a_damaged_checkpoint_is_refused_in_one_line(tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    run = Run(make_config(TINY), tmp_path / "run")
+def started(folder: Path) -> Path:
+    run = Run(make_config(TINY), folder / "run")
     run.start()
-    (tmp_path / "run" / "checkpoints" / "000000000999.pt").write_bytes(b"PK\x03\x04 not really")
+    run.close()
+    return folder / "run"
+
+
+def the_line(capsys: pytest.CaptureFixture[str]) -> str:
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+def test_an_older_checkpoint_takes_the_place_of_a_damaged_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    run = started(tmp_path)
+    (run / "checkpoints" / "000000000999.pt").write_bytes(b"PK\x03\x04 not really")
+    assert main(["--resume", str(run)]) == 0
+    line = the_line(capsys)
+    assert "000000000999.pt cannot be resumed" in line
+    assert line.endswith("going on from 000000000000.pt")
+    assert steps_of(run)[-1] == 256
+    assert {path.name for path in (run / "checkpoints").iterdir()} == {"000000000999.damaged", "000000000128.pt", "000000000256.pt"}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"seconds": None}, "its seconds is missing"),
+        ({"steps": True}, "its steps is missing or of the wrong kind"),
+        ({"steps": -64}, "out of range"),
+        ({"pool": ["../../x"]}, "no snapshot"),
+        ({"parameters": {"policy": {"x": torch.tensor(float("nan"))}}}, "not finite"),
+        ({"parameters": {}}, "cannot be resumed"),
+    ],
+)
+def test_a_checkpoint_with_wrong_content_is_refused_in_one_line(tmp_path: Path, change: dict[str, Any], words: str, capsys: pytest.CaptureFixture[str]):
+    run = started(tmp_path)
+    path = run / "checkpoints" / "000000000000.pt"
+    torch.save(torch.load(path, weights_only=True) | change, path)
+    assert main(["--resume", str(run)]) == 2
+    line = the_line(capsys)
+    assert str(path) in line
+    assert words in line
+
+
+@pytest.mark.parametrize("content", [b"a,b\n1,2\n", f"{STEPS},a\n64,1,9\n".encode(), f"{STEPS},a\n64,x\n".encode(), b"\xff\xfe\n", None])
+def test_a_curve_that_is_none_is_refused_in_one_line(tmp_path: Path, content: bytes | None, capsys: pytest.CaptureFixture[str]):
+    run = started(tmp_path)
+    path = run / "progress.csv"
+    path.mkdir() if content is None else path.write_bytes(content)
+    assert main(["--resume", str(run)]) == 2
+    assert f"{path} is not the curve of a run" in the_line(capsys)
+
+
+def test_a_better_policy_than_the_checkpoint_knows_is_kept(tmp_path: Path):
+    # As after a kill between an evaluation and the next checkpoint.
+    run = started(tmp_path)
+    best = run / "best.safetensors"
+    save_policy(load_policy(run / "last.safetensors"), best, {}, 1.0)
+    content = best.read_bytes()
+    assert main(["--resume", str(run)]) == 0
+    assert best.read_bytes() == content
+
+
+def test_a_run_folder_has_one_process_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    first = Run(make_config(TINY), tmp_path / "run")
+    first.start()
     assert main(["--resume", str(tmp_path / "run")]) == 2
-    error = capsys.readouterr().err
-    assert "000000000999.pt cannot be resumed" in error
-    assert len(error.splitlines()) == 1
+    assert "in use" in the_line(capsys)
+    first.close()
+    assert main(["--resume", str(tmp_path / "run")]) == 0
+
+
+def test_a_resumed_run_stays_in_its_folder(finished: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["--resume", str(finished), "--run", "other"]) == 2
+    assert "--run means nothing" in the_line(capsys)
+
+
+def test_past_selves_can_be_the_only_opponents_of_a_resumed_run(tiny: Path, tmp_path: Path):
+    assert main([str(tiny), "--total-steps=64", "--opponents.past-selves=0"]) == 0
+    assert main(["--resume", str(tmp_path / "run"), "--total-steps=128", "--opponents.past-selves=1", "--opponents.bots={}"]) == 0
+
+
+def test_a_folder_may_be_called_by_a_number(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    assert main([str(tiny), "--run", "2024", "--total-steps=64", "--evaluation.against=[]"]) == 0
+    assert (tmp_path / "2024" / "config.yaml").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tiny: Path, capsys: pytest.CaptureFixture[str]):
+    assert main([str(tiny), "--run", f"{tiny}/run"]) == 2
+    assert f"run: {tiny}/run cannot be made: Not a directory" in the_line(capsys)
 
 
 # --- refusals ---
@@ -231,54 +309,6 @@ def test_nothing_at_all_is_refused_and_help_lists_every_key(capsys: pytest.Captu
     text = capsys.readouterr().out
     for key in ("--ppo.learning-rate", "--options.num-players", "--opponents.past-selves", "--resume"):
         assert key in text
-
-
-# --- interruption ---
-
-
-def test_ctrl_c_saves_a_checkpoint_says_so_and_the_run_goes_on_later(tiny: Path, tmp_path: Path):
-    command = [sys.executable, "-u", "-m", "training.train"]
-    process = subprocess.Popen(
-        [*command, str(tiny), "--total-steps", "1e8", "--evaluation.against", "[]", "--checkpoints.every", "1e8"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
-    )
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "run" / "progress.csv").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=60)
-    assert process.returncode == 130, output
-    assert "checkpoint saved at step" in output
-    assert "Traceback" not in output
-    saved = read_metadata(tmp_path / "run" / "last.safetensors")["steps"]
-    assert saved > 0
-    assert saved % 64 == 0
-    assert steps_of(tmp_path / "run")[-1] == saved
-    assert main(["--resume", str(tmp_path / "run"), "--total-steps", str(saved + 64)]) == 0
-    assert steps_of(tmp_path / "run")[-1] == saved + 64
-
-
-def test_a_killed_run_goes_on_from_its_last_checkpoint(tiny: Path, tmp_path: Path):
-    run = tmp_path / "run"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "training.train", str(tiny), "--total-steps", "1e8", "--evaluation.against", "[]"],
-        stdout=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
-    )
-    deadline = time.monotonic() + 60
-    while len(list(run.glob("checkpoints/*.pt"))) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.kill()
-    process.wait()
-    saved = max(int(path.stem) for path in run.glob("checkpoints/*.pt"))
-    assert saved > 0
-    assert main(["--resume", str(run), "--total-steps", str(saved + 64)]) == 0
-    steps = steps_of(run)
-    assert steps == list(range(64, saved + 65, 64))
 
 
 # --- the network ---

@@ -11,6 +11,7 @@ import pytest
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, is_vecenv_wrapped
 
 from sleuth_env import sleuth
+from sleuth_env.game import IllegalAction
 from sleuth_env.match import LEARNER, Table
 from sleuth_env.sleuth import Options
 from sleuth_env.vector import SleuthVecEnv
@@ -147,10 +148,48 @@ def test_an_illegal_action_is_refused_in_the_games_words():
     env = SleuthVecEnv(sleuth, THREE, 2)
     env.reset()
     bad = (~env.action_masks()).argmax(axis=1)
-    with pytest.raises(ValueError, match=r"action \d+ \(.*\) of environment 0 is illegal"):
+    with pytest.raises(IllegalAction, match=r"player_\d of game 0 may not choose action \d+ \(.*\) now"):
         env.step(bad)
-    with pytest.raises(ValueError, match="illegal"):
+    with pytest.raises(IllegalAction, match="an action is an integer from 0 to 447, got"):
         env.step(np.array([-1, 10**6]))
+
+
+def test_waiting_for_a_step_needs_one():
+    env = SleuthVecEnv(sleuth, THREE, 2)
+    env.reset()
+    with pytest.raises(RuntimeError, match=r"step_async"):
+        env.step_wait()
+
+
+def test_a_game_that_ends_before_the_learner_decides_is_an_episode_of_one_step():
+    """Without them every reward would be a little too high."""
+    env = SleuthVecEnv(sleuth, THREE, 400, "random", seed=4)
+    observations = env.reset()
+    early = env.table.finished
+    assert 1 <= early.sum() < 40
+    assert env.action_masks()[early].all()
+    expected = env.table.outcome()[0][np.arange(400), env.table.learners]
+    _, rewards, dones, infos = env.step(env.action_masks().argmax(axis=1))
+    assert dones[early].all()
+    assert (rewards[early] == expected[early].astype(np.float32)).all()
+    for row in np.flatnonzero(early):
+        assert infos[row]["episode"]["l"] == 1
+        assert infos[row]["terminal_observation"].tobytes() == observations[row].tobytes()
+
+
+def test_rewards_are_on_average_what_a_seat_at_such_a_table_gets():
+    env, table = SleuthVecEnv(sleuth, THREE, 200, "random", learner_seat=2, seed=5), Table(sleuth, THREE, 3000, [sleuth.make_bot("random", THREE)], 0)
+    table.deal(np.arange(3000), np.arange(3000, dtype=np.uint64))
+    table.play_on()
+    expected = table.outcome()[0][:, 2]
+    env.reset()
+    random, got = np.random.default_rng(1), []
+    # As many games of every row, or the short ones would come too often.
+    while min(counts := np.bincount([row for row, _ in got], minlength=200)) < 15:
+        _, rewards, dones, _ = env.step(choose(env.action_masks(), random, careful=False))
+        got += [(row, float(rewards[row])) for row in np.flatnonzero(dones & (counts < 15))]
+    assert len(got) == 3000
+    assert np.mean([reward for _, reward in got]) == pytest.approx(expected.mean(), abs=4 * expected.std() * (2 / 3000) ** 0.5)
 
 
 def test_opponents_are_drawn_in_their_shares_and_games_under_way_keep_theirs():
@@ -178,7 +217,7 @@ def test_shares_that_make_no_sense_are_refused(shares: list[float]):
 
 
 def test_settings_that_make_no_sense_are_refused():
-    with pytest.raises(ValueError, match="learner_seat must be 'random' or 0 to 2, got 3"):
+    with pytest.raises(ValueError, match='learner_seat must be "random" or a seat from 0 to 2, got 3'):
         SleuthVecEnv(sleuth, THREE, 2, learner_seat=3)
     with pytest.raises(ValueError, match="record must be one of 'sheet', 'raw', got 'x'"):
         SleuthVecEnv(sleuth, THREE, 2, record="x")

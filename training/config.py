@@ -17,7 +17,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from sleuth_env import sleuth
-from sleuth_env.policy import SUFFIX
+from sleuth_env.policy import SUFFIX, one_line
+
+MOST_QUOTED, MOST_MISTAKES, MOST_FILE_BYTES = 80, 20, 1 << 20
 
 
 class ConfigError(ValueError):
@@ -38,7 +40,7 @@ def options_of(value: Any) -> Any:
     known = [field.name for field in dataclasses.fields(sleuth.Options)]
     for key in value:
         if key not in known:
-            raise PydanticCustomError("option", "{text}", {"text": f"{key}: {unknown_key(str(key), known)}"})
+            raise PydanticCustomError("option", "{text}", {"text": f"{str(key)[:MOST_QUOTED]}: {unknown_key(str(key)[:MOST_QUOTED], known)}"})
     try:
         return sleuth.Options(**value)
     except ValueError as error:
@@ -47,9 +49,13 @@ def options_of(value: Any) -> Any:
         raise PydanticCustomError("option", "{text}", {"text": f"{key}: {error}"}) from error
 
 
-Count = Annotated[int, BeforeValidator(whole_number), Field(ge=1)]
+# Far above what anybody needs, and below what overflows or hides a slip of the keyboard until memory or patience ends.
+MOST_STEPS, MOST_ROLLOUT = 10**12, 2**20
+Count = Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=MOST_STEPS)]
+Units = Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=4096)]
 Seed = Annotated[int, BeforeValidator(whole_number), Field(ge=0, lt=2**32)]
-Share = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1e6)]
+Bias = Annotated[float, Field(ge=-1e3, le=1e3)]
 
 
 def player_name(value: Any) -> Any:
@@ -71,18 +77,20 @@ class Section(BaseModel):
 class NetworkConfig(Section):
     """The policy and the value network: two multi-layer perceptrons of the same shape."""
 
-    hidden: Annotated[list[Count], Field(min_length=1, max_length=8)] = Field([256, 256], description="units of each hidden layer")
+    hidden: Annotated[list[Units], Field(min_length=1, max_length=8)] = Field([256, 256], description="units of each hidden layer")
     activation: Literal["relu", "tanh"] = Field("relu", description="activation function of the hidden layers")
-    cells: Annotated[list[Count], Field(max_length=8)] | None = Field(None, description="hidden layers of the network shared by the gem cards; null: none")
-    initial_bias: dict[str, float] = Field({}, description="bias of the untrained policy's logits by the first word of the action, e.g. {accuse: -4}")
+    cells: Annotated[list[Units], Field(max_length=8)] | None = Field(None, description="hidden layers of the network shared by the gem cards; null: none")
+    initial_bias: dict[str, Bias] = Field({}, description="bias of the untrained policy's logits by the first word of the action, e.g. {accuse: -4}")
 
 
 class PpoConfig(Section):
     """Proximal policy optimisation. A ``final_`` value makes the setting fall or rise linearly over the whole run."""
 
-    rollout_steps: Count = Field(128, description="decisions of each environment between two updates")
-    batch_size: Annotated[int, BeforeValidator(whole_number), Field(ge=2)] = Field(1024, description="decisions in a minibatch")
-    epochs: Count = Field(4, description="passes over each rollout")
+    rollout_steps: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=65536)] = Field(
+        128, description="decisions of each environment between two updates"
+    )
+    batch_size: Annotated[int, BeforeValidator(whole_number), Field(ge=2, le=MOST_ROLLOUT)] = Field(1024, description="decisions in a minibatch")
+    epochs: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=100)] = Field(4, description="passes over each rollout")
     learning_rate: float = Field(3e-4, gt=0, le=1, description="Adam's step size")
     final_learning_rate: float | None = Field(None, ge=0, le=1, description="its value at the end of the run; null: constant")
     clip_range: float = Field(0.2, gt=0, le=1, description="how far the probability ratio may move")
@@ -92,8 +100,8 @@ class PpoConfig(Section):
     gamma: float = Field(1.0, gt=0, le=1, description="discount a decision")
     gae_lambda: float = Field(0.95, ge=0, le=1, description="lambda of the generalised advantage estimate")
     value_weight: float = Field(0.5, ge=0, le=10, description="weight of the value loss")
-    max_grad_norm: float = Field(0.5, gt=0, description="gradients are clipped to this norm")
-    target_kl: float | None = Field(None, gt=0, description="an update stops early beyond 1.5 times this divergence; null: never")
+    max_grad_norm: float = Field(0.5, gt=0, le=1e6, description="gradients are clipped to this norm")
+    target_kl: float | None = Field(None, gt=0, le=1e6, description="an update stops early beyond 1.5 times this divergence; null: never")
 
     def at(self, name: str, progress: float) -> float:
         """Give a scheduled setting where ``progress`` (0 to 1) of the whole run is done."""
@@ -104,7 +112,7 @@ class PpoConfig(Section):
 class OpponentsConfig(Section):
     """Who sits in the other seats; every seat of every episode is drawn anew in these shares."""
 
-    bots: dict[PlayerName, Share] = Field({"random": 1.0}, description="share of each named bot, or of a policy file")
+    bots: dict[PlayerName, Share] = Field({"random": 1.0}, max_length=64, description="share of each named bot, or of a policy file")
     past_selves: Share = Field(1.0, description="share of snapshots of the learner")
     snapshot_every: Count = Field(50_000, description="steps between two snapshots")
     pool_size: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=64)] = Field(8, description="snapshots kept; the oldest leaves")
@@ -113,9 +121,11 @@ class OpponentsConfig(Section):
 class EvaluationConfig(Section):
     """Matches against named bots during training; the mean win share decides which policy is the best one."""
 
-    against: list[PlayerName] = Field(["random"], description="one match for each: the policy in one seat, this bot or policy file in the others; [] for none")
+    against: list[PlayerName] = Field(
+        ["random"], max_length=64, description="one match for each: the policy in one seat, this bot or policy file in the others; [] for none"
+    )
     every: Count = Field(100_000, description="steps between two evaluations")
-    deals: Annotated[int, BeforeValidator(whole_number), Field(ge=2)] = Field(50, description="deals of a match, each played once from every seat")
+    deals: Annotated[int, BeforeValidator(whole_number), Field(ge=2, le=100000)] = Field(50, description="deals of a match, each played once from every seat")
     seed: Seed = Field(1_000, description="seed of the deals, the same in every evaluation")
 
 
@@ -123,7 +133,7 @@ class CheckpointsConfig(Section):
     """What ``--resume`` starts from."""
 
     every: Count = Field(100_000, description="steps between two checkpoints")
-    keep: Count = Field(2, description="checkpoints kept")
+    keep: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=1000)] = Field(2, description="checkpoints kept")
 
 
 class Config(Section):
@@ -134,8 +144,8 @@ class Config(Section):
     seed: Seed = Field(1, description="seed of the network, of the deals and of the draws of opponents")
     threads: Annotated[int, Field(ge=1, le=256)] = Field(1, description="threads of torch")
     device: Literal["cpu", "cuda", "auto"] = Field("cpu", description="where torch computes; auto: the GPU if there is one")
-    total_steps: Count = Field(1_000_000, description="decisions of the learner in the whole run")
-    num_envs: Count = Field(64, description="games played side by side")
+    total_steps: Count = Field(1_000_000, description="decisions of the learner in the whole run, rounded up to whole rollouts of num_envs * ppo.rollout_steps")
+    num_envs: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=16384)] = Field(64, description="games played side by side")
     record: Literal["sheet", "raw"] = Field("sheet", description="observation with the information sheet, or without any deduction")
     options: Annotated[sleuth.Options, BeforeValidator(options_of)] = Field(sleuth.Options(), description="options of the game")
     network: NetworkConfig = NetworkConfig()
@@ -150,10 +160,12 @@ class Config(Section):
             self.ppo.rollout_steps * self.num_envs,
             list(dict.fromkeys(verb_of(a, self.options) for a in range(sleuth.num_actions(self.options)))),
         )
+        if decisions > MOST_ROLLOUT:
+            raise _mistake("num_envs", f"num_envs * ppo.rollout_steps must be at most {MOST_ROLLOUT}, got {decisions}")
         if decisions % self.ppo.batch_size:
             raise _mistake("ppo.batch_size", f"must divide num_envs * ppo.rollout_steps = {decisions}, got {self.ppo.batch_size}")
-        if not sum(self.opponents.bots.values()) + self.opponents.past_selves:
-            raise _mistake("opponents", "at least one share must be above 0")
+        if sum(self.opponents.bots.values()) + self.opponents.past_selves < 0.001:
+            raise _mistake("opponents", "the shares must add up to at least 0.001")
         for verb in self.network.initial_bias:
             if verb not in verbs:
                 raise _mistake(f"network.initial_bias.{verb}", unknown_key(verb, verbs))
@@ -172,7 +184,25 @@ def _mistake(path: str, text: str) -> PydanticCustomError:
 class _Loader(yaml.SafeLoader):
     """YAML 1.2's numbers (``3e-4`` is one; PyYAML reads it as text) and no key twice; safe like yaml.safe_load."""
 
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Refuse aliases: a few lines of them can stand for more values than fit in memory."""
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.composer.ComposerError(None, None, "aliases (*name) are not allowed", self.peek_event().start_mark)
+        return super().compose_node(parent, index)
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """Read a value; what its kind (``!!int foo``, the 45th of a month) does not have gets a place in the message."""
+        try:
+            value = super().construct_object(node, deep)
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+            kind = node.tag.rsplit(":", 1)[-1]
+            raise yaml.constructor.ConstructorError(None, None, f"{shown(node.value)} is no {kind}", node.start_mark) from error
+        if isinstance(value, int) and value.bit_length() > 64:
+            raise yaml.constructor.ConstructorError(None, None, "a whole number of more than 64 bits", node.start_mark)
+        return value
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Read a mapping, if no key is there twice."""
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         twice = next((key for i, key in enumerate(keys) if key in keys[:i]), None)
         if twice is not None:
@@ -181,6 +211,12 @@ class _Loader(yaml.SafeLoader):
 
 
 _Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"^[-+]?(\d[\d_]*\.?\d*|\.\d+)[eE][-+]?\d+$"), list("-+.0123456789"))
+
+
+def shown(value: Any) -> str:
+    """Quote a value of a file that may be of any length."""
+    text = repr(value)
+    return text if len(text) <= MOST_QUOTED else f"{text[:MOST_QUOTED]} ..."
 
 
 def read_yaml(text: str, name: str) -> Any:
@@ -194,7 +230,7 @@ def read_yaml(text: str, name: str) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise ConfigError(f"{name}{where}: not YAML: {getattr(error, 'problem', None) or error}") from error
+        raise ConfigError(one_line(f"{name}{where}: not YAML: {getattr(error, 'problem', None) or error}")) from error
     except RecursionError as error:
         raise ConfigError(f"{name}: nested too deeply") from error
 
@@ -206,12 +242,16 @@ def read_file(path: str | Path) -> dict[str, Any]:
         ConfigError: there is no such file, or it is not a YAML mapping.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        with Path(path).open("rb") as file:
+            content = file.read(MOST_FILE_BYTES + 1)
+        text = content.decode()
+    except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be read as a configuration file: {getattr(error, 'strerror', None) or error}") from error
+    if len(content) > MOST_FILE_BYTES:
+        raise ConfigError(f"{path}: larger than any configuration file ({MOST_FILE_BYTES} bytes)")
     mapping = read_yaml(text, str(path))
     if not isinstance(mapping, dict):
-        raise ConfigError(f"{path}: must be a mapping of keys to values, got {mapping!r}")
+        raise ConfigError(f"{path}: must be a mapping of keys to values, got {shown(mapping)}")
     return mapping
 
 
@@ -225,7 +265,9 @@ def make_config(mapping: dict[str, Any], source: str = "configuration") -> Confi
         return Config.model_validate(mapping)
     except ValidationError as error:
         # A list gives as many mistakes as it has bad items, each under its own place.
-        raise ConfigError("\n".join(f"{source}: {_explain(mistake)}" for mistake in error.errors())) from error
+        lines = [one_line(f"{source}: {_explain(mistake)}") for mistake in error.errors()[:MOST_MISTAKES]]
+        more = [f"{source}: and {error.error_count() - MOST_MISTAKES} mistakes more"] if error.error_count() > MOST_MISTAKES else []
+        raise ConfigError("\n".join(lines + more)) from error
 
 
 def keys(section: type[BaseModel] = Config, prefix: str = "") -> Iterator[tuple[str, str, Any]]:
@@ -236,8 +278,10 @@ def keys(section: type[BaseModel] = Config, prefix: str = "") -> Iterator[tuple[
         if isinstance(default, BaseModel):
             yield from keys(type(default), f"{prefix}{name}.")
         elif dataclasses.is_dataclass(default):
+            # Its docstring says of each option what it means and what is legal.
+            said = dict(re.findall(r"^\s*(\w+): (.+)$", type(default).__doc__ or "", re.M))
             for option in dataclasses.fields(default):
-                yield f"{prefix}{name}.{option.name}", "option of the game", option.default
+                yield f"{prefix}{name}.{option.name}", said.get(option.name, "option of the game"), option.default
         else:
             yield prefix + name, f"{field.description}{_legal(schema[name])}", default
 
@@ -247,6 +291,7 @@ def _legal(schema: dict[str, Any]) -> str:
     schema = schema.get("anyOf", [schema])[0]
     words = {"exclusiveMinimum": "above", "minimum": "at least", "exclusiveMaximum": "below", "maximum": "at most"}
     limits = [f"{word} {schema[key]}" for key, word in words.items() if key in schema]
+    limits += [f"only {schema['const']}"] if "const" in schema else []
     limits += [f"one of {', '.join(schema['enum'])}"] if "enum" in schema else []
     return f" ({', '.join(limits)})" if limits else ""
 
@@ -257,8 +302,24 @@ def unknown_key(key: str, known: list[str]) -> str:
     return "unknown key" + (f", did you mean {near[0]}?" if near else "") + f"; known here: {', '.join(known)}"
 
 
+# What pydantic calls things, and what they are in a file.
+PLAIN = {
+    "a valid dictionary( or instance of .*)?$": "a mapping of keys to values",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "greater than": "above",
+    "less than": "below",
+    "a valid integer(, .*)?$": "a whole number",
+    "a valid number(, .*)?$": "a number",
+    "a valid string$": "a text",
+    "Keys should be strings": "keys must be texts",
+    "a valid list$": "a list",
+    " after validation, not .*$": "",
+}
+
+
 def _explain(mistake: Any) -> str:
-    path, value = ".".join(map(str, mistake["loc"])), mistake["input"]
+    path, value = ".".join(str(name)[:MOST_QUOTED] for name in mistake["loc"]), mistake["input"]
     if mistake["type"] == "fit":
         return str(mistake["msg"])
     if mistake["type"] == "option":
@@ -268,5 +329,7 @@ def _explain(mistake: Any) -> str:
         for name in mistake["loc"][:-1]:
             section = section.model_fields[name].annotation  # type: ignore[assignment]
         return f"{path}: {unknown_key(str(mistake['loc'][-1]), list(section.model_fields))}"
-    text = re.sub("dictionary( or instance of .*)?$", "mapping of keys to values", mistake["msg"].replace("Input should", "must"))
-    return f"{path.removesuffix('.[key]')}: {text[:1].lower()}{text[1:]}, got {value!r}"
+    text = mistake["msg"].replace("Input should", "must")
+    for jargon, words in PLAIN.items():
+        text = re.sub(jargon, words, text)
+    return f"{path.removesuffix('.[key]')}: {text[:1].lower()}{text[1:]}, got {shown(value)}"

@@ -15,6 +15,8 @@ from torch.utils.tensorboard import SummaryWriter
 
 from sleuth_env.policy import write_atomically
 
+from .config import ConfigError
+
 STEPS = "time/total_timesteps"
 SECONDS_BETWEEN_LINES = 5
 
@@ -32,12 +34,24 @@ class CsvCurve(KVWriter):
         self.columns: list[str] = []
         self.rows: list[dict[str, Any]] = []
         if path.exists():
-            text = path.read_text()
-            # A process that was killed may have left half a line.
-            reader = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())
-            self.rows = [row for row in reader if int(row[STEPS]) <= steps]
-            self.columns = list(reader.fieldnames or [])
+            try:
+                self._read(steps)
+            except (ValueError, OSError, csv.Error) as error:
+                raise ConfigError(f"{path} is not the curve of a run ({error}); move it away to begin a new one") from error
             self._rewrite()
+
+    def _read(self, steps: int) -> None:
+        text = self.path.read_text(encoding="utf-8")
+        # A process that was killed may have left half a line.
+        reader = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())
+        self.columns = list(reader.fieldnames or [])
+        for row in reader:
+            if STEPS not in row or len(row) != len(self.columns) or None in row.values():
+                raise ValueError(f"line {reader.line_num} has other cells than a {STEPS} and the columns of the first line")
+            for cell in row.values():
+                float(cell or 0)
+            if int(row[STEPS]) <= steps:
+                self.rows.append(row)
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """Append a row, with new columns where there are new keys."""

@@ -6,13 +6,15 @@ The folder holds ``config.yaml`` (resolved), ``progress.csv``, ``tensorboard/``,
 
 from __future__ import annotations
 
+import shutil
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import torch
@@ -21,9 +23,10 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from sleuth_env import sleuth
 from sleuth_env.match import evaluate
-from sleuth_env.policy import Policy, make_player, save_policy, write_atomically
+from sleuth_env.policy import Policy, PolicyError, make_player, read_metadata, save_policy, write_atomically
 from sleuth_env.vector import SleuthVecEnv
 
+from .checkpoint import all_finite, locked, read_checkpoint
 from .config import Config, ConfigError
 from .curve import STEPS, Screen, make_logger
 from .network import CellPolicy, numpy_policy
@@ -70,6 +73,7 @@ class Run:
         env = SleuthVecEnv(sleuth, config.options, config.num_envs, ["random"], record=config.record)
         self.progress, self.iterations, self.seconds = 0.0, 0, 0.0
         self.best_score = -np.inf
+        self.lock: IO[bytes] | None = None
         self.model = self._make_model(env)
         self.watch = Watch()
 
@@ -100,35 +104,80 @@ class Run:
         )
 
     def start(self) -> None:
-        """Make the run folder, take the first snapshot and write the first checkpoint."""
-        self.folder.mkdir(parents=True)
-        (self.folder / "checkpoints").mkdir()
-        self.write_config()
-        self.pool.add(self.policy())
-        self.checkpoint()
-        self._begin()
-
-    def resume(self) -> None:
-        """Take up the latest checkpoint.
+        """Make the run folder, take the first snapshot and write the first checkpoint; whatever fails leaves no folder.
 
         Raises:
-            ConfigError: there is none, or it is of another network.
+            ConfigError: the folder cannot be made.
         """
-        paths = sorted((self.folder / "checkpoints").glob("*.pt"))
-        if not paths:
-            raise ConfigError(f"{self.folder} has no checkpoint to resume from; delete the folder, or train into another --run folder")
         try:
-            # weights_only: a checkpoint is numbers and plain containers, nothing that unpickling could run.
-            state = torch.load(paths[-1], map_location=self.model.device, weights_only=True)
+            self.folder.mkdir(parents=True)
+        except OSError as error:
+            raise ConfigError(f"run: {self.folder} cannot be made: {error.strerror}") from error
+        try:
+            self.lock = locked(self.folder)
+            (self.folder / "checkpoints").mkdir()
+            self.write_config()
+            self.pool.add(self.policy())
+            self.checkpoint()
+            self._begin()
+        except BaseException:
+            self.close()
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+
+    def resume(self) -> None:
+        """Take up the latest checkpoint that is whole.
+
+        Raises:
+            ConfigError: there is none, it is of another network, or another process trains in the folder.
+        """
+        self.lock = locked(self.folder)
+        try:
+            self._restore_latest()
+            best = self.folder / "best.safetensors"
+            # The file may be newer than the checkpoint.
+            share = read_metadata(best)["win_share"] if best.exists() else None
+            self.best_score = -np.inf if share is None else share
+            if self.pool.settings.past_selves and not self.pool.past_selves:
+                self.pool.add(self.policy())
+            # Generators begin anew, from a seed that is not the first one's.
+            self.model.set_random_seed((self.config.seed + self.steps) % 2**32)
+            self._begin()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let others train in the folder."""
+        if self.lock is not None:
+            self.lock.close()
+
+    def _restore_latest(self) -> None:
+        damaged: list[tuple[Path, ValueError]] = []
+        for path in sorted((self.folder / "checkpoints").glob("*.pt"), reverse=True):
+            try:
+                self._restore(path)
+            except ValueError as error:
+                damaged.append((path, error))
+                continue
+            for other, error in damaged:
+                # Out of the way: its name would make it the latest one for ever.
+                other.rename(other.with_suffix(".damaged"))
+                sys.stderr.write(f"warning: {error}; going on from {path.name}\n")
+            return
+        if damaged:
+            raise damaged[0][1]
+        raise ConfigError(f"{self.folder} has no checkpoint to resume from; delete the folder, or train into another --run folder")
+
+    def _restore(self, path: Path) -> None:
+        state = read_checkpoint(path, self.model.device)
+        try:
             self.model.set_parameters(state["parameters"])
         except Exception as error:
-            raise ConfigError(f"{paths[-1]} cannot be resumed: {' '.join(str(error).split())[:300]}") from error
+            raise ConfigError(f"{path} cannot be resumed: {' '.join(str(error).split())[:300]}") from error
         self.model.num_timesteps, self.model._n_updates = state["steps"], state["updates"]
-        self.iterations, self.seconds, self.best_score = state["iterations"], state["seconds"], state["best_score"]
+        self.iterations, self.seconds = state["iterations"], state["seconds"]
         self.pool.restore(state["pool"])
-        # Generators begin anew, from a seed that is not the first one's.
-        self.model.set_random_seed((self.config.seed + self.steps) % 2**32)
-        self._begin()
 
     def _begin(self) -> None:
         self.model.set_logger(make_logger(self.folder, self.steps))
@@ -149,6 +198,7 @@ class Run:
                     self.checkpoint()
             finally:
                 screen.close()
+                self.close()
         self.model.logger.close()
         return self.watch.signal
 
@@ -162,6 +212,10 @@ class Run:
         if self.model._n_updates == updates:
             self.model.num_timesteps = before
             return False
+        if not all_finite(list(self.model.policy.parameters())):
+            raise PolicyError(
+                f"after step {self.steps} the weights are no finite numbers any more: go on from the last checkpoint with a smaller learning_rate"
+            )
         return True
 
     def _after_update(self, before: int, screen: Screen) -> None:
@@ -169,6 +223,7 @@ class Run:
         config, ended = self.config, self.steps >= self.config.total_steps
 
         def due(every: int) -> bool:
+            """Tell whether the rollout has gone over a multiple of so many steps."""
             return self.steps // every > before // every
 
         self.iterations += 1
@@ -188,7 +243,7 @@ class Run:
         score = float(np.mean(list(shares.values())))
         if score > self.best_score:
             self.best_score = score
-            save_policy(policy, self.folder / "best.safetensors", package_versions())
+            save_policy(policy, self.folder / "best.safetensors", package_versions(), score)
         return {f"eval/{name}": share for name, share in shares.items()}
 
     def _log(self, scores: dict[str, float], screen: Screen) -> None:
@@ -211,8 +266,7 @@ class Run:
             "steps": self.steps,
             "updates": self.model._n_updates,
             "iterations": self.iterations,
-            "seconds": self.seconds,
-            "best_score": float(self.best_score),
+            "seconds": float(self.seconds),
             "pool": list(self.pool.past_selves),
         }
         content = BytesIO()
@@ -239,6 +293,7 @@ class Run:
         """Let the first Ctrl-C (or SIGTERM) end the run in good order, and the second one at once."""
 
         def stop(number: int, _: Any) -> None:
+            """Note the signal; the next one meets the handlers that were there before."""
             self.watch.signal = number
             for name, handler in before.items():
                 signal.signal(name, handler)

@@ -1,152 +1,47 @@
-"""Train a policy by self-play: ``python -m training.train configs/smoke.yaml``, and later ``--resume runs/smoke``.
-
-Every key of the configuration is also an option of the command line (``--ppo.learning-rate 1e-3``). Exit codes: 0 done, 2 the
-configuration or the folder is not right (one line a mistake), 130 interrupted by Ctrl-C after saving a checkpoint.
-"""
+"""The script ``python -m training.train``: see ``--help``. It guards `training.command`, whose imports take seconds, from the start."""
 
 from __future__ import annotations
 
-import argparse
-import difflib
+import signal
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, NoReturn
-
-from .config import ConfigError, keys, make_config, read_file, read_yaml
-
-# What the network, the checkpoint's numbers and the curve mean depends on these.
-FIXED = ("algorithm", "seed", "record", "options", "network")
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 
-class Parser(argparse.ArgumentParser):
-    """Say what is wrong in one line."""
+@contextmanager
+def noted_signals() -> Iterator[list[int]]:
+    """Note Ctrl-C and SIGTERM and raise KeyboardInterrupt, which a library that is being imported may turn into another error."""
+    came: list[int] = []
 
-    def error(self, message: str) -> NoReturn:
-        """Raise instead of printing the whole usage."""
-        raise ConfigError(f"command line: {message}; --help lists everything")
+    def stop(number: int, _: object) -> None:
+        """Note it and stop."""
+        came.append(number)
+        raise KeyboardInterrupt
 
-
-def make_parser() -> Parser:
-    """Make a parser with one option for each key of the schema."""
-    parser = Parser(
-        prog="python -m training.train",
-        usage="%(prog)s [-h] (CONFIG | --resume RUN) [--KEY VALUE ...]",
-        description=__doc__,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("config", nargs="?", metavar="CONFIG", help="a YAML file, for instance configs/smoke.yaml")
-    parser.add_argument("--resume", metavar="RUN", help="go on with the run in this folder, from its latest checkpoint, instead of CONFIG")
-    group = parser.add_argument_group("keys of the configuration", "they win over the file; values are YAML, e.g. --network.hidden '[64, 64]'")
-    for path, text, default in keys():
-        shown = "null" if default is None else str(default).lower() if isinstance(default, bool) else default
-        group.add_argument(f"--{path}".replace("_", "-"), dest=path, metavar="VALUE", default=argparse.SUPPRESS, help=f"{text} [{shown}]".replace("%", "%%"))
-    return parser
-
-
-def parsed(arguments: Sequence[str] | None) -> dict[str, Any]:
-    """Read the command line.
-
-    Raises:
-        ConfigError: an unknown option, or one without its value.
-    """
-    parser = make_parser()
-    words = [word.split("=") for word in (sys.argv[1:] if arguments is None else arguments)]
-    # --ppo.learning_rate is --ppo.learning-rate.
-    known, unknown = parser.parse_known_args(["=".join([name.replace("_", "-") if name[:2] == "--" else name, *value]) for name, *value in words])
-    if unknown:
-        near = difflib.get_close_matches(unknown[0].split("=")[0], [name for action in parser._actions for name in action.option_strings], 1)
-        parser.error(f"{unknown[0]} is unknown" + (f", did you mean {near[0]}?" if near else ""))
-    return vars(known)
-
-
-def overridden(mapping: dict[str, Any], overrides: dict[str, str]) -> dict[str, Any]:
-    """Put the command line's values into a configuration that nobody has validated yet."""
-    result = dict(mapping)
-    for path, text in overrides.items():
-        *sections, key = path.split(".")
-        place = result
-        for section in sections:
-            inner = place.get(section)
-            if inner is not None and not isinstance(inner, dict):
-                raise ConfigError(f"{section}: must be a mapping of keys to values, got {inner!r}")
-            place[section] = dict(inner or {})
-            place = place[section]
-        place[key] = read_yaml(text, f"--{path}")
-    return result
-
-
-def free_folder(folder: Path) -> Path:
-    """Give the next folder that is not there: smoke-2, smoke-3, ..."""
-    number = 2
-    while folder.with_name(f"{folder.name}-{number}").exists():
-        number += 1
-    return folder.with_name(f"{folder.name}-{number}")
-
-
-def new_run(source: str, overrides: dict[str, str]) -> Any:
-    """Start a run in a folder of its own."""
-    config = make_config(overridden(read_file(source), overrides), source)
-    folder = Path(config.run)
-    if folder.exists():
-        raise ConfigError(f"run: {folder} is there already and is never overwritten; use --run {free_folder(folder)}, or --resume {folder}")
-    from .run import Run
-
-    run = Run(config, folder)
-    run.start()
-    return run
-
-
-def resumed_run(folder: Path, overrides: dict[str, str]) -> Any:
-    """Take up a run where its latest checkpoint was written."""
-    source = folder / "config.yaml"
-    if not source.exists():
-        raise ConfigError(f"{folder} is no run folder: it has no config.yaml")
-    stored = read_file(source)
-    before, config = make_config(stored, str(source)), make_config(overridden(stored, overrides), str(source))
-    changed = [key for key in FIXED if getattr(before, key) != getattr(config, key)]
-    if changed:
-        raise ConfigError(f"{changed[0]}: cannot change when a run is resumed; start a new run")
-    from .run import Run
-
-    run = Run(config, folder)
-    run.resume()
-    if run.steps >= config.total_steps:
-        raise ConfigError(f"{folder} is complete with {run.steps} steps: go on with a larger --total-steps")
-    if config != before:
-        run.write_config()
-    return run
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield came
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; give its exit code."""
-    try:
-        given = parsed(arguments)
-        source, folder = given.pop("config"), given.pop("resume")
-        if (source is None) == (folder is None):
-            raise ConfigError("command line: give either a CONFIG file or --resume RUN; --help lists everything")
-        run = new_run(source, given) if folder is None else resumed_run(Path(folder), given)
-    except (ValueError, OSError) as error:
-        sys.stderr.write("".join(f"error: {line}\n" for line in str(error).splitlines()))
-        return 2
-    say(f"training in {run.folder}: from step {run.steps:,} to {run.config.total_steps:,}")
-    try:
-        number = run.train()
-    except KeyboardInterrupt:
-        sys.stderr.write(f"stopped at once; nothing is lost up to the last checkpoint in {run.folder}\n")
-        return 130
-    if number:
-        say(f"interrupted: checkpoint saved at step {run.steps:,}; go on with: python -m training.train --resume {run.folder}")
-        return 128 + number
-    say(f"done in {run.seconds:.0f} s; the policies are {' and '.join(map(str, sorted(run.folder.glob('*.safetensors'))))}")
-    return 0
+    with noted_signals() as came:
+        try:
+            from .command import command
 
-
-def say(text: str) -> None:
-    """Print a line at once."""
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+            return command(arguments)
+        except BaseException as error:
+            if came:
+                text = str(error) if isinstance(error, KeyboardInterrupt) else ""
+                sys.stderr.write(f"interrupted: {text or 'training had not begun, nothing has changed'}\n")
+                return 128 + came[-1]
+            if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(("training", "sleuth_env")):
+                sys.stderr.write(f'error: training needs {error.name}, which is not installed: pip install ".[train]"\n')
+                return 1
+            raise
 
 
 if __name__ == "__main__":

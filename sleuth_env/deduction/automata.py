@@ -71,9 +71,10 @@ AUTOMATA = np.dtype(
 @inner
 def scatter(key, mask):
     """Hash an int64 to a place in a table of ``mask + 1`` slots."""
-    mixed = key * np.int64(-7046029254386353131)
+    # By name: * of NumPy's scalars warns in plain Python where it wraps round, which is wanted here.
+    mixed = np.multiply(key, np.int64(-7046029254386353131))
     mixed ^= mixed >> 29
-    return (mixed * np.int64(-4658895280553007687)) >> 27 & mask
+    return np.multiply(mixed, np.int64(-4658895280553007687)) >> 27 & mask
 
 
 @inner

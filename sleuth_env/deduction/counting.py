@@ -212,7 +212,7 @@ def count_modulo(plans, results, live, edges):
         counts[node] = 1
     for node in range(begin[size] - 1, -1, -1):
         for edge in range(live[node]["first"], live[node + 1]["first"]):
-            counts[node] += counts[edges[edge]["child"]]
+            counts[node] = np.add(counts[node], counts[edges[edge]["child"]])
     return counts[0]
 
 

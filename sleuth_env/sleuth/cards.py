@@ -7,7 +7,8 @@ the lists of a Schmidt edition.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import combinations, product
 from typing import Any
@@ -19,7 +20,6 @@ KINDS = ("diamond", "pearl", "opal")
 TYPES = ("solitaire", "pair", "cluster")
 CATEGORIES = (COLOURS, KINDS, TYPES)
 ELEMENTS = COLOURS + KINDS + TYPES
-CATEGORY_OF = {element: i for i, category in enumerate(CATEGORIES) for element in category}
 
 # A gem card is one value of every category; a question is one value, or two of different categories.
 GEMS = tuple(product(*CATEGORIES))
@@ -107,7 +107,7 @@ class Options:
 
     def _check_choice(self, name: str, choices: tuple[Any, ...]) -> None:
         value = getattr(self, name)
-        value = bool(value) if isinstance(value, np.bool_) else value
+        value = value.item() if isinstance(value, (np.bool_, np.str_)) else value
         if type(value) is not type(choices[0]) or value not in choices:
             raise OptionError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
         object.__setattr__(self, name, value)
@@ -121,6 +121,17 @@ class Options:
     def table_size(self) -> int:
         """Gem cards face up on the table."""
         return NUM_GEMS - self.num_players * self.hand_size - self.missing
+
+
+_DEFAULTS = {field.name: field.default for field in fields(Options)}
+
+
+def parse_option(name: str, text: str) -> int | bool | str:
+    """Turn the text of an option into its type; what does not fit stays text, which `Options` refuses in its own words."""
+    default = _DEFAULTS.get(name)
+    if isinstance(default, bool):
+        return {"true": True, "True": True, "false": False, "False": False}.get(text, text)
+    return int(text) if isinstance(default, int) and re.fullmatch("-?[0-9]{1,15}", text) else text
 
 
 # Everything a kernel needs to know of the game in one record: the tables of the cards, the options, where each

@@ -71,7 +71,11 @@ class Bot:
     name = ""
 
     def __init__(self, options: Options) -> None:
-        self.rules = make_rules(options)
+        self.options, self.rules = options, make_rules(options)
+
+    def seated(self, options: Options) -> Bot:
+        """Give this bot as a player of a game with these options."""
+        return self if options == self.options else type(self)(options)
 
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game.

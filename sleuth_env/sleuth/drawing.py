@@ -14,9 +14,11 @@ from .scene import HELD, MISSING, OPEN, ROWS, TABLE, YOURS, Cell, Scene, Seat, c
 
 __all__ = ["draw_ansi", "draw_rgb"]
 
-COLUMNS = 118  # no line is longer
 _CELL, _ROW_NAME, _LABEL = 9, 19, 13
 _SHEET = _ROW_NAME + len(COLOURS) * _CELL + 1
+_BAR = " │ "
+_NEWS = 60  # the longest event, "+2 asked you diamond-solitaire with diamond-solitaire: 1", and "now " before it
+COLUMNS = _SHEET + len(_BAR) + _NEWS  # no line is longer
 _CODES = {"red": "31", "blue": "34", "green": "32", "yellow": "33"}
 _BOLD, _DIM, _FOUND = "1", "2", "1;7"
 _ABBREVIATIONS = {"diamond": "di", "pearl": "pe", "opal": "op", "solitaire": "so", "pair": "pa", "cluster": "cl"}
@@ -54,7 +56,7 @@ def draw_ansi(options: Options, view: np.void, colour: bool = False) -> str:
         else [pen.write(scene.title, _BOLD), *wrap(scene.variants, COLUMNS)]
     )
     lines.append("═" * COLUMNS)
-    lines += [(cells or " " * _SHEET) + " │ " + (news or "") for cells, news in zip_longest(left, right)]
+    lines += [(cells or " " * _SHEET) + _BAR + (news or "") for cells, news in zip_longest(left, right)]
     lines += ["─" * COLUMNS, *(_player_line(seat, pen) for seat in scene.seats)]
     lines += ["─" * COLUMNS, *_answer_lines(scene, pen)]
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -78,7 +80,7 @@ def _cell(cell: Cell, pen: _Pen) -> str:
 
 
 def _news_lines(scene: Scene, pen: _Pen) -> Iterator[str]:
-    status = [part for line in scene.status for part in wrap(line, COLUMNS - _SHEET - 3)]
+    status = [part for line in scene.status for part in wrap(line, _NEWS)]
     yield from (pen.write(line, _BOLD) for line in status)
     yield pen.write(scene.piles, _DIM)
     yield from (f"{'now' if i == 0 else '   '} {event}" for i, event in enumerate(scene.events))

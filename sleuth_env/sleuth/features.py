@@ -18,14 +18,14 @@ import numpy as np
 
 from ..bits import inner, kernel, lowest
 from ..deduction.sheet import SHEET
-from .cards import NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, Options
+from .cards import NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, QUESTIONS, Options, question_gems
 from .clues import read_sheet
-from .state import ASKER, CARD, COUNT, EVENT_FIELDS, IN, KIND, OUT, QUESTION, RIGHT, TARGET
+from .state import ASKER, CARD, COUNT, EVENT_FIELDS, IN, KIND, NUM_EVENT_KINDS, NUM_PHASES, OUT, QUESTION, RIGHT, TARGET
 from .view import VIEW
 
 RECORDS = ("sheet", "raw")
-LARGEST_COUNT = 12  # no question matches more gem cards
-NUM_PHASES, NUM_EVENT_KINDS = 5, 6
+LARGEST_COUNT = max(question_gems(question).bit_count() for question in range(NUM_QUESTIONS))
+LARGEST_QUESTION = max(len(question) for question in QUESTIONS)
 
 # How a number of the view becomes a row of inputs:
 BITS = 0  # a mask: one input a bit
@@ -105,7 +105,7 @@ def _blocks(players: int, max_turns: int, record: str) -> list[Block]:
         Block("phase", "phase", (NUM_PHASES,), ONE_HOT),
         Block("to_act", "to_act", (1,), EQUALS, base=1),
         Block("first_target", "first_target", (players,), ONE_HOT),
-        Block("first_elements", "first_elements", (2,), ONE_HOT, base=1),
+        Block("first_elements", "first_elements", (LARGEST_QUESTION,), ONE_HOT, base=1),
         Block("accusing", "accusing", (NUM_GEMS,)),
         Block("accused", "accused", (NUM_GEMS,)),
         *_event_blocks(players),

@@ -271,7 +271,7 @@ def _crown_survivor(rules, s):
 
 @inner
 def _judge(rules, s):
-    """Compare the actor's complete accusation with the missing gems; give whether it is right."""
+    """Compare the actor's complete accusation with the missing gems."""
     seat = s["actor"]
     right = s["accusing"] == s["missing_gems"]
     s["accused"][seat] = s["accusing"]
@@ -284,7 +284,6 @@ def _judge(rules, s):
     if rules["announce_result"]:
         kind = RIGHT_EVENT if right else WRONG_EVENT
     _record(rules, s, kind, seat, -1, -1, -1, -1)
-    return right
 
 
 @inner
@@ -304,11 +303,11 @@ def _accuse(rules, s, gem):
     s["accusing"] |= 1 << gem
     if popcount(s["accusing"]) < rules["missing"]:
         return
-    right = _judge(rules, s)
+    _judge(rules, s)
     left = _count_in(rules, s)
     if s["num_right"] == rules["winners"] or left == 0:
         _finish(s)
-    elif rules["last_survivor_wins"] and not right and left == 1 and s["num_right"] == 0:
+    elif rules["last_survivor_wins"] and left == 1 and s["num_right"] == 0:
         _crown_survivor(rules, s)
     else:
         _go_on_after_accusation(rules, s)

@@ -182,10 +182,11 @@ def _deciding(view: np.void, labels: list[str]) -> str:
 def _result(options: Options, view: np.void, labels: list[str]) -> list[str]:
     standings, places = view["standing"][: len(labels)], [int(place) for place in view["place"][: len(labels)]]
     right = sorted((k for k, place in enumerate(places) if place), key=places.__getitem__)
-    if (standings == LEFT).any():
+    # A place without having accused: the last player left in, who wins whether or not results are announced.
+    survived = any(place and standing == IN for place, standing in zip(places, standings, strict=True))
+    if (standings == LEFT).any() and not survived:
         end = "The game is over; the others' results are not announced"
         return [end, f"You are {_PLACES[places[0]]}"] if places[0] else [end]
-    survived = options.last_survivor_wins and len(right) == 1
     stopped = (standings == IN).any() and len(right) < options.winners and not survived
     end = f"The game was stopped after turn {int(view['turn_number'])}" if stopped else "The game is over"
     if not right:

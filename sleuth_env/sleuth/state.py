@@ -12,15 +12,17 @@ from .cards import ALL_GEMS, ALL_SEARCH_CARDS, MAX_PLAYERS, NUM_GEMS, NUM_QUESTI
 
 P, Q = MAX_PLAYERS, NUM_QUESTIONS
 # The fields of an event; -1 where a field does not apply. The asker is whoever acted.
-KIND, ASKER, TARGET, QUESTION, CARD, COUNT = range(6)
 EVENT_FIELDS = 6
+KIND, ASKER, TARGET, QUESTION, CARD, COUNT = range(EVENT_FIELDS)
 
 # What is being decided.
-TURN, SECOND, OFFER, MUST_ACCUSE, FINISHED = range(5)
+NUM_PHASES = 5
+TURN, SECOND, OFFER, MUST_ACCUSE, FINISHED = range(NUM_PHASES)
 # How a player stands; LEFT is seen by others only: he has accused and the result is not announced.
 IN, OUT, RIGHT, LEFT = range(4)
 # Kinds of public events; 0 is no event.
-NO_EVENT, ASK_EVENT, FINAL_EVENT, EXCHANGE_EVENT, RIGHT_EVENT, WRONG_EVENT, ACCUSED_EVENT = range(7)
+NUM_EVENT_KINDS = 6
+NO_EVENT, ASK_EVENT, FINAL_EVENT, EXCHANGE_EVENT, RIGHT_EVENT, WRONG_EVENT, ACCUSED_EVENT = range(NUM_EVENT_KINDS + 1)
 
 STATE = np.dtype(
     [

@@ -1,18 +1,21 @@
 """Whole games as text that replays to the same records: a bug report is a text file.
 
 A game text holds everything: options, deal, generator and actions. It is read with every check that the rules allow;
-nothing in it is ever executed, and its length is bounded.
+nothing in it is ever executed. Its length is bounded, and of what was read only the actions are kept, not the state after each.
 """
 
 from __future__ import annotations
 
+import io
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
-from typing import Any, NoReturn
+from functools import cached_property
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from .cards import NUM_SEARCH_CARDS, SEARCH_HAND, OptionError, Options, make_rules
+from .cards import NUM_SEARCH_CARDS, SEARCH_HAND, OptionError, Options, make_rules, parse_option
 from .names import (
     NotationError,
     action_name,
@@ -31,7 +34,7 @@ from .rules import legal, step
 from .state import FINISHED, RIGHT, STATE, new_states
 
 HEADER = "sleuth game 1"
-MAX_TEXT = 2_000_000  # characters; a game of 300 turns has at most some 200,000
+MAX_TEXT = 2_000_000  # characters; the longest game of 300 turns has some 100,000
 MAX_SHOWN = 40  # characters of a foreign dtype that an error repeats
 
 
@@ -55,6 +58,14 @@ def result_text(state: np.void) -> str:
     return f"truncated, {won}" if state["truncated"] else won
 
 
+class Move(NamedTuple):
+    """One action of a game, with the STATE before it and the STATE after it."""
+
+    before: np.void
+    action: int
+    after: np.void
+
+
 @dataclass(frozen=True, eq=False)
 class GameRecord:
     """A game read from its text.
@@ -62,22 +73,32 @@ class GameRecord:
     Args:
         options: its options.
         actions: i8 [T], in order.
-        states: STATE [T + 1]; states[t] is the game before actions[t], the last one is where the text ends.
+        first_state: STATE, the game as it was dealt.
+        last_state: STATE, the game where the text ends.
     """
 
     options: Options
     actions: np.ndarray
-    states: np.ndarray
+    first_state: np.void
+    last_state: np.void
 
-    @property
-    def first_state(self) -> np.void:
-        """Give the game as it was dealt, STATE."""
-        return self.states[0]
+    def moves(self) -> Iterator[Move]:
+        """Replay the game, action by action."""
+        replay = _Replay(self.options, self.first_state)
+        before = replay.copy()
+        for action in self.actions.tolist():
+            replay.take(action)
+            after = replay.copy()
+            yield Move(before, action, after)
+            before = after
 
-    @property
-    def last_state(self) -> np.void:
-        """Give the game where the text ends, STATE."""
-        return self.states[-1]
+    @cached_property
+    def states(self) -> np.ndarray:
+        """Replay the game into one array, STATE [T + 1]: states[t] is the game before actions[t]; some 1,500 bytes each."""
+        copies = bytearray(self.first_state.tobytes())
+        for move in self.moves():
+            copies += move.after.tobytes()
+        return np.frombuffer(copies, STATE)
 
 
 class _Replay:
@@ -93,6 +114,11 @@ class _Replay:
     def state(self) -> np.void:
         """Give the game as it is now, STATE."""
         return self.states[0]
+
+    def copy(self) -> np.void:
+        """Give a copy of the game as it is now, STATE, that nothing can change."""
+        # Bytes, because copies of a record array leave whatever was in memory in its padding.
+        return np.frombuffer(self.states.tobytes(), STATE)[0]
 
     def legal_actions(self) -> np.ndarray:
         """List what the player to decide may do, i8."""
@@ -203,17 +229,18 @@ class _Lines:
     """The lines of a text that say something, with their numbers; ``#`` starts a comment."""
 
     def __init__(self, text: str) -> None:
-        numbered = enumerate(text.replace("\r\n", "\n").split("\n"), 1)
-        self._lines = [(number, line) for number, raw in numbered if (line := raw.partition("#")[0].rstrip())]
+        # One after the other: a list of a million short lines would take fifty times the memory of the text.
+        numbered = enumerate(io.StringIO(text, newline="\n"), 1)
+        self._lines = ((number, line) for number, raw in numbered if (line := raw.partition("#")[0].rstrip()))
         self._end = text.count("\n") + 1
-        self._at = 0
+        self._next = next(self._lines, None)
 
     def next(self, expected: str) -> tuple[int, str]:
         """Give the next line with its number, or say what should have stood there."""
-        if self._at == len(self._lines):
+        if self._next is None:
             raise NotationError(f"line {self._end}: the text ends where {expected} is expected")
-        self._at += 1
-        return self._lines[self._at - 1]
+        line, self._next = self._next, next(self._lines, None)
+        return line
 
     def value(self, key: str) -> tuple[int, str, str]:
         """Give the next line, which must be ``key: value``, with its number and its value."""
@@ -225,7 +252,7 @@ class _Lines:
 
     def done(self) -> bool:
         """Say whether no line is left."""
-        return self._at == len(self._lines)
+        return self._next is None
 
 
 def _read_header(lines: _Lines) -> None:
@@ -236,24 +263,17 @@ def _read_header(lines: _Lines) -> None:
         _fail(number, line, f"a game text starts with '{HEADER}'")
 
 
-def _option_value(default: Any, word: str) -> Any:
-    """Turn the text of an option into its type; what does not fit stays text, and `Options` refuses it."""
-    if isinstance(default, bool):
-        return {"False": False, "True": True}.get(word, word)
-    return int(word) if isinstance(default, int) and len(word) < 12 and word.isascii() and word.isdigit() else word
-
-
 def _read_options(lines: _Lines) -> Options:
     number, line, words = lines.value("options")
-    defaults = {field.name: field.default for field in fields(Options)}
+    names = [field.name for field in fields(Options)]
     chosen: dict[str, Any] = {}
     for word in words.split(" "):
         name, _, value = word.partition("=")
-        if name not in defaults:
-            _fail(number, line, f"unknown option {quoted(name)}; expected {alternatives(name, list(defaults))}")
+        if name not in names:
+            _fail(number, line, f"unknown option {quoted(name)}; expected {alternatives(name, names)}")
         if name in chosen:
             _fail(number, line, f"option {name} is given twice")
-        chosen[name] = _option_value(defaults[name], value[:MAX_SHOWN])
+        chosen[name] = parse_option(name, value[:MAX_SHOWN])
     try:
         return Options(**chosen)
     except OptionError as error:
@@ -363,17 +383,15 @@ def parse_game(text: str) -> GameRecord:
         raise NotationError(f"a game text has at most {MAX_TEXT} characters, got {len(text)}")
     lines = _Lines(text)
     options, first = _read_deal(lines)
-    replay = _Replay(options, first[0])
-    # Bytes, because copies of a record array leave whatever was in memory in its padding.
-    states, actions = bytearray(replay.states.tobytes()), []
+    replay, actions = _Replay(options, first[0]), array("q")
+    first_state = replay.copy()
     while True:
         number, line = lines.next(f"an action or 'result: {result_text(replay.state)}'")
         if line.startswith("result: "):
             break
         actions.append(_read_action(replay, options.num_players, number, line))
-        states += replay.states.tobytes()
     if line != f"result: {result_text(replay.state)}":
         _fail(number, line, f"the result must be '{result_text(replay.state)}'")
     if not lines.done():
         _fail(*lines.next(""), "nothing may follow the result")
-    return GameRecord(options, np.array(actions, np.int64), np.frombuffer(states, STATE))
+    return GameRecord(options, np.array(actions, np.int64), first_state, replay.copy())

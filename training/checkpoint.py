@@ -1,0 +1,65 @@
+"""What a run folder must be before anything is taken from it: nobody else's, and its checkpoints whole."""
+
+from __future__ import annotations
+
+import fcntl
+import math
+import re
+from pathlib import Path
+from typing import IO, Any
+
+import torch
+
+from .config import ConfigError
+
+LOCK = "lock"
+KINDS = {"parameters": dict, "steps": int, "updates": int, "iterations": int, "seconds": float, "pool": list}
+
+
+def locked(folder: Path) -> IO[bytes]:
+    """Take the lock of a run folder until the file is closed; the system lets go of it however the process ends.
+
+    Raises:
+        ConfigError: another process trains in this folder.
+    """
+    file = (folder / LOCK).open("wb")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise ConfigError(f"{folder} is in use: another process is training in it") from error
+    return file
+
+
+def read_checkpoint(path: Path, device: Any) -> dict[str, Any]:
+    """Read a checkpoint.
+
+    Raises:
+        ConfigError: it is damaged.
+    """
+    try:
+        # weights_only: a checkpoint is numbers and plain containers, nothing that unpickling could run.
+        state = torch.load(path, map_location=device, weights_only=True)
+    except Exception as error:
+        raise ConfigError(f"{path} cannot be resumed: {' '.join(str(error).split())[:300]}") from error
+    wrong = [key for key, kind in KINDS.items() if not isinstance(state, dict) or type(state.get(key)) is not kind]
+    if wrong:
+        raise ConfigError(f"{path} cannot be resumed: its {wrong[0]} is missing or of the wrong kind")
+    if min(state["steps"], state["updates"], state["iterations"]) < 0 or not 0 <= state["seconds"] < math.inf:
+        raise ConfigError(f"{path} cannot be resumed: its counters are out of range")
+    if not all(isinstance(name, str) and re.fullmatch(r"\d{12,}", name) for name in state["pool"]):
+        raise ConfigError(f"{path} cannot be resumed: its pool names what is no snapshot")
+    if not all_finite(state["parameters"]):
+        raise ConfigError(f"{path} cannot be resumed: its weights are not finite numbers")
+    return dict(state)
+
+
+def all_finite(tree: Any) -> bool:
+    """Tell whether all numbers in nested containers are finite."""
+    if isinstance(tree, torch.Tensor):
+        return bool(torch.isfinite(tree).all())
+    if isinstance(tree, dict):
+        return all(map(all_finite, tree.values()))
+    if isinstance(tree, (list, tuple)):
+        return all(map(all_finite, tree))
+    return not isinstance(tree, float) or math.isfinite(tree)

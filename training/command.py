@@ -1,0 +1,169 @@
+"""The command line of training: options from the schema of the configuration, then a new run or a resumed one."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from sleuth_env.policy import PolicyError
+
+from .config import ConfigError, keys, make_config, read_file, read_yaml
+
+DESCRIPTION = """Train a policy by self-play: python -m training.train configs/smoke.yaml, and later --resume runs/smoke.
+
+Every key of the configuration is also an option of the command line (--ppo.learning-rate 1e-3). Exit codes: 0 done; 1 training
+failed (disk or memory full, weights that are no numbers any more); 2 the configuration or the folder is not right (one line a
+mistake); 130 interrupted by Ctrl-C and 143 by SIGTERM, after saving a checkpoint if training had begun."""
+
+# What the network, the checkpoint's numbers and the curve mean depends on these.
+FIXED = ("algorithm", "seed", "record", "options", "network")
+
+
+class Parser(argparse.ArgumentParser):
+    """Say what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the whole usage."""
+        raise ConfigError(f"command line: {message}; --help lists everything")
+
+
+def make_parser() -> Parser:
+    """Make a parser with one option for each key of the schema."""
+    parser = Parser(
+        prog="python -m training.train",
+        usage="%(prog)s [-h] (CONFIG | --resume RUN) [--KEY VALUE ...]",
+        description=DESCRIPTION,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("config", nargs="?", metavar="CONFIG", help="a YAML file, for instance configs/smoke.yaml")
+    parser.add_argument("--resume", metavar="RUN", help="go on with the run in this folder, from its latest checkpoint, instead of CONFIG")
+    group = parser.add_argument_group("keys of the configuration", "they win over the file; values are YAML, e.g. --network.hidden '[64, 64]'")
+    for path, text, default in keys():
+        shown = "null" if default is None else str(default).lower() if isinstance(default, bool) else default
+        group.add_argument(f"--{path}".replace("_", "-"), dest=path, metavar="VALUE", default=argparse.SUPPRESS, help=f"{text} [{shown}]".replace("%", "%%"))
+    return parser
+
+
+def parsed(arguments: Sequence[str] | None) -> dict[str, Any]:
+    """Read the command line.
+
+    Raises:
+        ConfigError: an unknown option, or one without its value.
+    """
+    parser = make_parser()
+    words = [word.split("=") for word in (sys.argv[1:] if arguments is None else arguments)]
+    # --ppo.learning_rate is --ppo.learning-rate.
+    known, unknown = parser.parse_known_args(["=".join([name.replace("_", "-") if name[:2] == "--" else name, *value]) for name, *value in words])
+    if unknown:
+        near = difflib.get_close_matches(unknown[0].split("=")[0], [name for action in parser._actions for name in action.option_strings], 1)
+        parser.error(f"{unknown[0]} is unknown" + (f", did you mean {near[0]}?" if near else ""))
+    return vars(known)
+
+
+def overridden(mapping: dict[str, Any], overrides: dict[str, str]) -> dict[str, Any]:
+    """Put the command line's values into a configuration that nobody has validated yet."""
+    result = dict(mapping)
+    for path, text in overrides.items():
+        *sections, key = path.split(".")
+        place = result
+        for section in sections:
+            inner = place.get(section)
+            if inner is not None and not isinstance(inner, dict):
+                raise ConfigError(f"{section}: must be a mapping of keys to values, got {inner!r}")
+            place[section] = dict(inner or {})
+            place = place[section]
+        # A folder may be called 2024.
+        place[key] = text if path == "run" else read_yaml(text, f"--{path}")
+    return result
+
+
+def free_folder(folder: Path) -> Path:
+    """Give the next folder that is not there: smoke-2, smoke-3, ..."""
+    number = 2
+    while folder.with_name(f"{folder.name}-{number}").exists():
+        number += 1
+    return folder.with_name(f"{folder.name}-{number}")
+
+
+def new_run(source: str, overrides: dict[str, str]) -> Any:
+    """Start a run in a folder of its own."""
+    config = make_config(overridden(read_file(source), overrides), source)
+    folder = Path(config.run)
+    if os.path.lexists(folder):
+        raise ConfigError(f"run: {folder} is there already and is never overwritten; use --run {free_folder(folder)}, or --resume {folder}")
+    from .run import Run
+
+    run = Run(config, folder)
+    run.start()
+    return run
+
+
+def resumed_run(folder: Path, overrides: dict[str, str]) -> Any:
+    """Take up a run where its latest checkpoint was written."""
+    source = folder / "config.yaml"
+    if "run" in overrides:
+        raise ConfigError("command line: --resume RUN goes on in the folder RUN, so --run means nothing with it")
+    if not source.exists():
+        raise ConfigError(f"{folder} is no run folder: it has no config.yaml")
+    stored = read_file(source)
+    before, config = make_config(stored, str(source)), make_config(overridden(stored, overrides), str(source))
+    changed = [key for key in FIXED if getattr(before, key) != getattr(config, key)]
+    if changed:
+        raise ConfigError(f"{changed[0]}: cannot change when a run is resumed; start a new run")
+    from .run import Run
+
+    run = Run(config, folder)
+    run.resume()
+    if run.steps >= config.total_steps:
+        run.close()
+        raise ConfigError(f"{folder} is complete with {run.steps} steps: go on with a larger --total-steps")
+    if config != before:
+        run.write_config()
+    return run
+
+
+def command(arguments: Sequence[str] | None) -> int:
+    """Run the command; give its exit code."""
+    try:
+        given = parsed(arguments)
+        source, folder = given.pop("config"), given.pop("resume")
+        if (source is None) == (folder is None):
+            raise ConfigError("command line: give either a CONFIG file or --resume RUN; --help lists everything")
+        run = new_run(source, given) if folder is None else resumed_run(Path(folder), given)
+    except (ValueError, OSError, MemoryError) as error:
+        return failed(error, 2)
+    say(f"training in {run.folder}: from step {run.steps:,} to {run.config.total_steps:,}")
+    try:
+        number = run.train()
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"stopped at once; nothing is lost up to the last checkpoint in {run.folder}") from None
+    except (OSError, MemoryError, PolicyError) as error:
+        return failed(error, 1)
+    if number:
+        say(f"interrupted: checkpoint saved at step {run.steps:,}; go on with: python -m training.train --resume {run.folder}")
+        return 128 + number
+    say(f"done, {run.seconds:.0f} s of training in all; the policies are {' and '.join(map(str, sorted(run.folder.glob('*.safetensors'))))}")
+    return 0
+
+
+def failed(error: Exception, code: int) -> int:
+    """Say what went wrong, one line a mistake; give the exit code."""
+    text = str(error)
+    if isinstance(error, OSError):
+        text = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
+    elif isinstance(error, MemoryError):
+        text = f"out of memory: take fewer or smaller num_envs, ppo.rollout_steps or network.hidden ({text})"
+    sys.stderr.write("".join(f"error: {line}\n" for line in text.splitlines()))
+    return code
+
+
+def say(text: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
