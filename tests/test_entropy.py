@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth
+from sleuth_env.deduction.automata import INTRICATE
+from sleuth_env.deduction.graph import RESULT
+from sleuth_env.deduction.questions import WORTH
+from sleuth_env.deduction.worlds import IntricateError
 from sleuth_env.match import play_match
-from sleuth_env.sleuth.belief import belief, beliefs
-from sleuth_env.sleuth.cards import ALLOWED, NUM_PAIRS, PAIRS, QUESTIONS, Options
+from sleuth_env.sleuth.belief import Beliefs, belief, beliefs
+from sleuth_env.sleuth.bots import make_bot
+from sleuth_env.sleuth.cards import ALLOWED, NUM_GEMS, NUM_PAIRS, NUM_QUESTIONS, PAIRS, QUESTIONS, Options
+from sleuth_env.sleuth.clues import read_sheet
+from sleuth_env.sleuth.entropy import EntropyBot
 from sleuth_env.sleuth.state import MUST_ACCUSE, OFFER, OUT, TURN
 from tests.bot_games import BotGames
 from tests.comparison import gem_mask
@@ -17,7 +24,7 @@ from tests.strategies import option_name
 from tests.test_bots import choice, reveal_all_but
 from tests.test_imports import loaded_after
 
-GAMES = [Options(3), Options(4, missing=2), Options(3, missing=3, super_sleuth=True), Options(4, double_interrogation=True), Options(5)]
+GAMES = [Options(3), Options(4, missing=2), Options(3, missing=3, super_sleuth=True), Options(4, double_interrogation=True, super_sleuth=True)]
 
 
 @pytest.mark.parametrize("options", GAMES, ids=option_name)
@@ -43,7 +50,7 @@ def test_it_asks_what_tells_most_after_the_price_of_the_card(options: Options) -
         if decisions.bot.name != "entropy":
             continue
         worth = beliefs(games.rules, decisions.views).worths["information"]
-        least, _, price = decisions.bot.taste
+        least, price = decisions.bot.taste
         for row, action in enumerate(decisions.actions):
             asks = [a for a in np.flatnonzero(decisions.legal[row]) if a < games.rules["final_at"][0]]
             told = {a: worth[row, a // NUM_PAIRS, PAIRS[a % NUM_PAIRS][0]] for a in asks}
@@ -60,7 +67,7 @@ def dearness(card: int) -> int:
     return {1: 0, len(QUESTIONS): 2}.get(len(ALLOWED[card]), 1)
 
 
-@pytest.mark.parametrize("options", [Options(3), Options(4, missing=2), Options(5, super_sleuth=True)], ids=option_name)
+@pytest.mark.parametrize("options", [Options(3), Options(4, missing=2), Options(4, super_sleuth=True)], ids=option_name)
 def test_its_final_questions_always_decide(options: Options) -> None:
     games, finals = BotGames(options, ("entropy", "cautious"), 12, seed=6), 0
     for decisions in games.play():
@@ -95,8 +102,69 @@ def test_at_an_offer_it_accuses_or_declines() -> None:
 
 
 def test_it_beats_sheet() -> None:
-    result = play_match(sleuth, Options(3), ["entropy", "sheet", "sheet"], num_deals=150, seed=1)
-    assert result.entries[0].win_share > 0.37
+    result = play_match(sleuth, Options(3), ["entropy", "sheet", "sheet"], num_deals=400, seed=1)
+    assert result.entries[0].win_low > result.entries[0].fair_share
+
+
+@pytest.mark.parametrize("options", [Options(3), Options(4, super_sleuth=True), Options(5), Options(4, missing=2)], ids=option_name)
+def test_what_it_declines_early_is_never_proved(options: Options) -> None:
+    games, early = BotGames(options, ("sheet",), 2, seed=5), 0
+    bot = EntropyBot(options)
+    for decisions in games.play():
+        rows = np.flatnonzero(decisions.views["phase"] == OFFER)[:3]
+        views, actions = decisions.views[rows], np.full(rows.size, -1)
+        bot._decline_early(views, np.ones(rows.size, bool), actions)
+        for row in np.flatnonzero(actions >= 0):
+            early += 1
+            assert (belief(games.rules, views[row : row + 1]).missing == 1).sum() < options.missing
+    assert early > 50
+
+
+@pytest.mark.parametrize("options", [Options(3), Options(4, missing=2)], ids=option_name)
+def test_where_the_count_is_too_intricate_it_plays_by_the_sheet(options: Options, monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_intricate(*_: object, **__: object) -> None:
+        raise IntricateError
+
+    def nothing_found(rules: np.ndarray, views: np.ndarray, **_: object) -> Beliefs:
+        holders = np.full((views.size, NUM_GEMS, options.num_players), np.nan)
+        worths = np.full((views.size, options.num_players - 1, NUM_QUESTIONS), np.nan).astype(WORTH)
+        results = np.zeros(views.size, RESULT)
+        results["code"] = INTRICATE
+        return Beliefs(holders, worths, results)
+
+    monkeypatch.setattr("sleuth_env.sleuth.entropy.belief", too_intricate)
+    monkeypatch.setattr("sleuth_env.sleuth.entropy.beliefs", nothing_found)
+    games, sheet, alike = BotGames(options, ("entropy",), 4, seed=8), make_bot("sheet", options), 0
+    for decisions in games.play():
+        instead = sheet.act(decisions.views, decisions.legal, decisions.seeds)
+        no_final = (instead < games.rules["final_at"][0]) | (instead >= games.rules["exchange_at"][0])
+        assert (decisions.actions == instead)[no_final].all()
+        alike += no_final.sum()
+    assert alike > 100
+
+
+def test_a_thinned_count_proves_nothing_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def thinned(rules: np.ndarray, views: np.ndarray, **_: object) -> Beliefs:
+        return beliefs(rules, views, cap=0, keep=8)
+
+    monkeypatch.setattr("sleuth_env.sleuth.entropy.beliefs", thinned)
+    games = BotGames(Options(3), ("entropy",), 6, seed=8)
+    for decisions in games.play():
+        for row in np.flatnonzero((decisions.actions >= games.rules["accuse_at"][0]) & (decisions.actions < games.rules["pass_at"][0])):
+            assert read_sheet(games.rules, decisions.views[row : row + 1])["has"][0, 2]
+
+
+def test_it_asks_nothing_that_tells_nothing() -> None:
+    games, asked = BotGames(Options(4), ("entropy", "sheet"), 4, seed=7), 0
+    for decisions in games.play():
+        for row, action in enumerate(decisions.actions):
+            if decisions.bot.name == "entropy" and action < games.rules["final_at"][0]:
+                question = int(games.rules["pair_question"][0, action % NUM_PAIRS])
+                cards = [gem for gem in range(NUM_GEMS) if games.rules["question_gems"][0, question] >> gem & 1]
+                worlds = belief(games.rules, decisions.views[row : row + 1])
+                asked += 1
+                assert worlds.information(action // NUM_PAIRS, cards, bool(games.rules["num_elements"][0, question] == 2)) > 0.04
+    assert asked > 20
 
 
 COUNTED = """

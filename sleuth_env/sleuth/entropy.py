@@ -21,6 +21,8 @@ from .state import MUST_ACCUSE, OFFER
 
 # A final question is looked for only while so few gems may still be missing: more are hardly ever told apart by one answer.
 MAX_CANDIDATES = 6
+# Joint states of each layer in the hasty count that mostly saves the exact one at an offer.
+SKETCH = 32
 # Probabilities that are 1 but for rounding.
 SURE = 1.0 - 1e-9
 TIE_BREAK = 1e-10
@@ -47,16 +49,16 @@ def _dearness(card):
 
 
 @kernel
-def ask_most(rules, views, legal, seeds, worths, taste, actions):
-    """Where nothing is chosen yet, ask the question of the greatest value, paid with the cheapest card, if it is worth a turn.
+def ask_most(rules, views, legal, seeds, values, taste, actions):
+    """Where nothing is chosen yet, ask the question of the greatest value after the price of its card, if it is worth a turn.
 
     Args:
         rules: RULES [1].
         views: VIEW [B].
         legal: u1 [B, A].
         seeds: u8 [B], they settle ties.
-        worths: WORTH [B, H - 1, Q].
-        taste: f8 [3]: the least information worth a turn; how much a bit about the whole deal counts; what a dearer card costs.
+        values: f8 [B, H - 1, Q], what each question is worth; NaN is worth nothing.
+        taste: f8 [2]: the least value worth a turn; what a card of the next dearer kind costs.
         actions: i8 [B], changed where it is -1 and there is such a question.
     """
     r, opponents = rules[0], rules[0]["num_players"] - 1
@@ -69,18 +71,18 @@ def ask_most(rules, views, legal, seeds, worths, taste, actions):
             cards &= cards - 1
             for i in range(r["num_card_pairs"][card] * opponents):
                 holder, pair = i % opponents, r["card_pairs"][card, i // opponents]
-                told = worths[b, holder, r["pair_question"][pair]]
+                action, value = holder * NUM_PAIRS + pair, values[b, holder, r["pair_question"][pair]]
                 bits = advance(bits)
-                value = told["information"] + taste[1] * told["surprise"] - taste[2] * _dearness(card) + TIE_BREAK * below(mixed(bits), 1024)
-                if legal[b, holder * NUM_PAIRS + pair] and told["information"] + taste[1] * told["surprise"] > taste[0] and value > best:
-                    actions[b], best = holder * NUM_PAIRS + pair, value
+                paid = value - taste[1] * _dearness(card) + TIE_BREAK * below(mixed(bits), 1024)
+                if legal[b, action] and value > taste[0] and paid > best:
+                    actions[b], best = action, paid
 
 
 class EntropyBot(Bot):
     """Ask what is expected to tell most about the missing gems, accuse when the exact count proves them."""
 
     name = "entropy"
-    taste = (0.05, 0.0, 0.03)  # see `ask_most`
+    taste = (0.05, 0.03)  # bits, see `ask_most`
 
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game, see `Bot.act`."""
@@ -90,12 +92,24 @@ class EntropyBot(Bot):
         propagate(evidence, sheets)
         self._guess(views, actions)
         solved = np.bitwise_count(sheets["has"][:, self.rules["num_players"][0] - 1]) == views["missing"]
+        self._decline_early(views, (actions < 0) & ~solved, actions)
         rows = np.flatnonzero((actions < 0) & ~solved & legal.any(axis=1))
         own = [records[rows] for records in (views, legal, seeds, evidence, sheets)]
         actions[rows] = self._deliberate(*own)
         accuse_or_decline(self.rules, views, sheets, actions)
         fall_back(self.rules, legal, seeds, actions)
         return actions
+
+    def _decline_early(self, views: np.ndarray, open_rows: np.ndarray, actions: np.ndarray) -> None:
+        """Decline an offer where a small part of the deals already shows that nothing is proved.
+
+        A thinned count still counts nothing but deals that fit; where the missing gems differ in these, they are not proved.
+        """
+        rows = np.flatnonzero(open_rows & (views["phase"] == OFFER))
+        some = views[rows]
+        some["search"] = 0  # nothing can be asked now, so no question is appraised
+        possible = beliefs(self.rules, some, cap=0, keep=SKETCH).holders[:, :, -1] > 0.0
+        actions[rows[possible.sum(axis=1) > some["missing"]]] = self.rules["pass_at"][0]
 
     def _guess(self, views: np.ndarray, actions: np.ndarray) -> None:
         """Where gems must be named, choose the next of the likeliest set."""
@@ -113,12 +127,12 @@ class EntropyBot(Bot):
     def _deliberate(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, evidence: np.ndarray, sheets: np.ndarray) -> np.ndarray:
         """Decide where the sheet does not prove the missing gems, on a turn or at an offer; -1 where nothing is worth asking."""
         actions, offered = np.full(views.size, -1), views["phase"] == OFFER
-        views["search"][offered] = 0  # nothing can be asked now, so no question is appraised
+        views["search"][offered] = 0  # as in `_decline_early`
         found = beliefs(self.rules, views)
         _sharpen(found.holders, found.results, sheets)
         accuse_or_decline(self.rules, views, sheets, actions)
         self._decide_at_once(views, legal, sheets, actions)
-        ask_most(self.rules, views, legal, seeds, found.worths, np.array(self.taste), actions)
+        ask_most(self.rules, views, legal, seeds, found.worths["information"], np.array(self.taste), actions)
         rows = np.flatnonzero((found.results["code"] != 0) & (actions < 0))
         if rows.size:
             chosen = actions[rows]
