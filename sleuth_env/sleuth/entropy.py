@@ -12,7 +12,7 @@ from ..bits import advance, below, inner, kernel, lowest, mixed
 from ..deduction.evidence import EVIDENCE
 from ..deduction.sheet import SHEET, propagate
 from ..deduction.worlds import IntricateError
-from .belief import belief, beliefs
+from .belief import Beliefs, belief, beliefs
 from .cards import FIRST_FREE, NUM_GEMS, NUM_PAIRS, NUM_QUESTIONS, PLAIN_FREE
 from .clues import clues
 from .conduct import Bot, accuse_or_decline, fall_back
@@ -130,8 +130,9 @@ class EntropyBot(Bot):
         views["search"][offered] = 0  # as in `_decline_early`
         found = beliefs(self.rules, views)
         _sharpen(found.holders, found.results, sheets)
+        self._venture(views, seeds, found, actions)
         accuse_or_decline(self.rules, views, sheets, actions)
-        self._decide_at_once(views, legal, sheets, actions)
+        self._ask_finally(views, legal, seeds, found, actions)
         ask_most(self.rules, views, legal, seeds, found.worths["information"], np.array(self.taste), actions)
         rows = np.flatnonzero((found.results["code"] != 0) & (actions < 0))
         if rows.size:
@@ -140,14 +141,17 @@ class EntropyBot(Bot):
             actions[rows] = chosen
         return actions
 
-    def _decide_at_once(self, views: np.ndarray, legal: np.ndarray, sheets: np.ndarray, actions: np.ndarray) -> None:
+    def _venture(self, views: np.ndarray, seeds: np.ndarray, found: Beliefs, actions: np.ndarray) -> None:
+        """Accuse what is not proved, where that is worth the risk: never."""
+
+    def _ask_finally(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, found: Beliefs, actions: np.ndarray) -> None:
         """Where a turn is still open, ask a final question whose every possible answer leaves all missing gems known."""
         last, final_at = int(self.rules["num_players"][0]) - 1, int(self.rules["final_at"][0])
-        candidates = np.bitwise_count(sheets["can"][:, last] & ~sheets["has"][:, last])
-        rows = np.flatnonzero((actions < 0) & (legal[:, final_at] != 0) & (candidates <= MAX_CANDIDATES))
+        candidates = (found.holders[:, :, -1] > 0.0).sum(axis=1)
+        rows = np.flatnonzero((actions < 0) & (legal[:, final_at] != 0) & (candidates > 0) & (candidates <= MAX_CANDIDATES))
         if rows.size:
-            found = beliefs(self.rules, views[rows], everything=True)
-            proved = (found.results["code"] == 0) & (found.results["exact"] != 0)
-            deciding = (found.worths["decides"] > SURE).reshape(rows.size, last * NUM_QUESTIONS) & proved[:, None]
+            asked = beliefs(self.rules, views[rows], everything=True)
+            proved = (asked.results["code"] == 0) & (asked.results["exact"] != 0)
+            deciding = (asked.worths["decides"] > SURE).reshape(rows.size, last * NUM_QUESTIONS) & proved[:, None]
             some = deciding.any(axis=1)
             actions[rows[some]] = final_at + deciding.argmax(axis=1)[some]
