@@ -208,6 +208,27 @@ class SleuthVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         self.game.write_observations(self._rules, views, out, self.record)
         return out
 
+    def get_state(self) -> dict[str, Any]:
+        """Take a snapshot of the games and of the streams from which the next ones are dealt: an array and a list of plain dicts."""
+        self._must_be_dealt()
+        return {"states": self._states.view(np.uint8).reshape(self.num_envs, -1).copy(), "streams": [stream.state for stream in self._streams]}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go back to a snapshot that `get_state` took, here or in an environment of the same options and size.
+
+        Raises:
+            ValueError: it is of other options or another number of games, or no snapshot; nothing has changed.
+        """
+        states, streams = state["states"], [np.random.PCG64(0) for _ in range(self.num_envs)]
+        size = (self.num_envs, self._states.dtype.itemsize)
+        if states.shape != size or states.dtype != np.uint8 or len(state["streams"]) != self.num_envs:
+            raise ValueError(f"a snapshot of these games has the states of shape {size} and as many streams, got {states.shape}")
+        for stream, saved in zip(streams, state["streams"], strict=True):
+            stream.state = saved
+        self._streams = list(streams)
+        opaque(self._states)[:] = np.ascontiguousarray(states).view(opaque(self._states).dtype)[:, 0]
+        self._each_part(self._look)
+
     # --- what is given ---
 
     def action_masks(self) -> NDArray[np.uint8]:

@@ -154,7 +154,7 @@ def test_the_list_of_keys_has_every_option_of_the_game_and_says_what_is_legal():
     assert "above 0, at most 1" in listed["ppo.learning_rate"][0]
     assert "above 0" in listed["ppo.target_kl"][0]
     assert "one of cpu, cuda, auto" in listed["device"][0]
-    assert "only maskable_ppo" in listed["algorithm"][0]
+    assert "one of maskable_ppo, ppo" in listed["algorithm"][0]
     assert "three or four players" in listed["options.missing"][0]
     assert all(text and text != "option of the game" for text, _ in listed.values())
 

@@ -18,7 +18,7 @@ from sleuth_env.policy_file import read_metadata
 from sleuth_env.sleuth import Options
 from training.config import make_config
 from training.curve import STEPS
-from training.network import CellPolicy, numpy_policy
+from training.maskable import CellPolicy
 from training.run import Run
 from training.train import main
 
@@ -146,9 +146,9 @@ def test_a_resumed_run_has_the_same_weights_optimiser_pool_and_best_score(tiny: 
 
 
 def states(run: Run) -> list[torch.Tensor]:
-    optimiser = run.model.policy.optimizer.state_dict()["state"]
+    optimiser = run.learner.network.optimizer.state_dict()["state"]
     assert optimiser
-    return [*run.model.policy.state_dict().values(), *(value for state in optimiser.values() for value in state.values())]
+    return [*run.learner.network.state_dict().values(), *(value for state in optimiser.values() for value in state.values())]
 
 
 def opening() -> tuple[np.ndarray, np.ndarray]:
@@ -329,7 +329,7 @@ def test_numpy_plays_the_same_actions_as_torch(network: dict[str, Any]):
     with torch.no_grad():
         for weights in networks.parameters():
             weights += 0.05 * torch.randn_like(weights)
-    policy = numpy_policy(networks, config, 0)
+    policy = networks.player(0)
     observations, masks, views = played()
     with torch.no_grad():
         logits = networks.get_distribution(torch.as_tensor(observations)).distribution.logits.numpy()

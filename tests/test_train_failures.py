@@ -67,7 +67,7 @@ def failing(error: Exception) -> Any:
 
 
 def test_a_network_too_large_for_the_memory_leaves_no_folder(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    monkeypatch.setattr(Run, "_make_model", failing(RuntimeError("can't allocate memory")))
+    monkeypatch.setattr(Run, "_make_learner", failing(RuntimeError("can't allocate memory")))
     assert main([str(tiny)]) == 1
     assert the_line(capsys) == f"{MEMORY} (can't allocate memory)"
     assert not (tmp_path / "run").exists()

@@ -143,7 +143,7 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         run = new_run(source, given) if folder is None else resumed_run(Path(folder), given)
     except (ValueError, OSError, MemoryError, RuntimeError) as error:
         return failed(error, 2)
-    run.watch.signal = came[-1] if came else 0
+    run.signal = came[-1] if came else 0
     try:
         say(f"training in {run.folder}: from step {run.steps:,} to {run.config.total_steps:,}")
         number = run.train()

@@ -110,10 +110,11 @@ class PpoConfig(Section):
 
 
 class OpponentsConfig(Section):
-    """Who sits in the other seats; every seat of every episode is drawn anew in these shares."""
+    """Who sits in the other seats (``ppo``: in all seats); every seat of every game is drawn anew in these shares."""
 
     bots: dict[PlayerName, Share] = Field({"random": 1.0}, max_length=64, description="share of each named bot, or of a policy file")
     past_selves: Share = Field(1.0, description="share of snapshots of the learner")
+    learner: Share = Field(1.0, description="algorithm ppo: share of the learner itself, who learns in every seat that is his; at least one in every game")
     snapshot_every: Count = Field(50_000, description="steps between two snapshots")
     pool_size: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=64)] = Field(8, description="snapshots kept; the oldest leaves")
 
@@ -140,7 +141,9 @@ class Config(Section):
     """A training run."""
 
     run: str = Field("runs/run", min_length=1, description="the run folder, which must not be there yet")
-    algorithm: Literal["maskable_ppo"] = Field("maskable_ppo", description="how to learn")
+    algorithm: Literal["maskable_ppo", "ppo"] = Field(
+        "maskable_ppo", description="maskable_ppo: sb3-contrib's, in one seat of every game; ppo: self-play from every seat, several times faster"
+    )
     seed: Seed = Field(1, description="seed of the network, of the deals and of the draws of opponents")
     threads: Annotated[int, Field(ge=1, le=256)] = Field(1, description="threads of torch")
     device: Literal["cpu", "cuda", "auto"] = Field("cpu", description="where torch computes; auto: the GPU if there is one")
@@ -166,7 +169,8 @@ class Config(Section):
             raise _mistake("num_envs", f"num_envs * ppo.rollout_steps must be at most {MOST_ROLLOUT}, got {decisions}")
         if decisions % self.ppo.batch_size:
             raise _mistake("ppo.batch_size", f"must divide num_envs * ppo.rollout_steps = {decisions}, got {self.ppo.batch_size}")
-        if sum(self.opponents.bots.values()) + self.opponents.past_selves < 0.001:
+        shares = [*self.opponents.bots.values(), self.opponents.past_selves, self.opponents.learner if self.algorithm == "ppo" else 0.0]
+        if sum(shares) < 0.001:
             raise _mistake("opponents", "the shares must add up to at least 0.001")
         for verb in self.network.initial_bias:
             if verb not in verbs:

@@ -1,22 +1,26 @@
-"""The learner's network: multi-layer perceptrons for policy and value, with the shared cell network of `sleuth_env.policy`."""
+"""The learner's network: multi-layer perceptrons for policy and value, with the shared cell network of `sleuth_env.policy`.
+
+Axis letters: ``B`` rows, ``N`` numbers of an observation, ``H`` units of the first hidden layer, ``A`` actions, ``G`` gem cards, ``K`` inputs of a cell.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
 
 from sleuth_env import sleuth
 from sleuth_env.policy import Policy
 
 from .config import Config, verb_of
+from .sparse import Product, SparseRows
 
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
+Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 def perceptron(sizes: list[int], activation: str, last: bool) -> nn.Sequential:
@@ -28,7 +32,7 @@ def perceptron(sizes: list[int], activation: str, last: bool) -> nn.Sequential:
 
 
 def gem_inputs(config: Config) -> NDArray[np.int32]:
-    """List the inputs that are about each gem card (i4 [36, K]): all blocks of the observation whose last axis is the gem cards."""
+    """List the inputs that are about each gem card (i4 [G, K]): all blocks of the observation whose last axis is the gem cards."""
     layout, number = sleuth.observation_layout(config.options, config.record), len(accusations(config))
     places = [np.arange(layout.size)[layout[block.name]].reshape(-1, number) for block in layout if block.shape[-1] == number]
     return np.concatenate(places).T.astype(np.int32)
@@ -39,68 +43,103 @@ def accusations(config: Config) -> list[int]:
     return [action for action in range(sleuth.num_actions(config.options)) if verb_of(action, config.options) == "accuse"]
 
 
-class Hidden(nn.Module):
-    """The hidden layers of policy and value; Stable-Baselines3 puts a linear layer on each."""
+class Cells(nn.Module):
+    """One small network with the same weights for every gem card, which gives each a score."""
 
-    def __init__(self, size: int, config: Config) -> None:
+    def __init__(self, config: Config, hidden: list[int]) -> None:
         super().__init__()
-        network = config.network
-        self.policy_net = perceptron([size, *network.hidden], network.activation, last=True)
-        self.value_net = perceptron([size, *network.hidden], network.activation, last=True)
-        self.cells: nn.Sequential | None = None
         inputs = gem_inputs(config)
-        if network.cells is not None:
-            self.cells = perceptron([inputs.shape[1], *network.cells, 1], network.activation, last=False)
+        self.layers = perceptron([inputs.shape[1], *hidden, 1], config.network.activation, last=False)
         self.register_buffer("inputs", torch.as_tensor(inputs, dtype=torch.long), persistent=False)
-        self.latent_dim_pi = network.hidden[-1] + (len(inputs) if self.cells is not None else 0)
-        self.latent_dim_vf = network.hidden[-1]
 
-    def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Give the last hidden layers of policy and value."""
-        return self.forward_actor(observations), self.forward_critic(observations)
-
-    def forward_actor(self, observations: torch.Tensor) -> torch.Tensor:
-        """Give the policy's last hidden layer, with the score of each cell joined to it."""
-        values: torch.Tensor = self.policy_net(observations)
-        if self.cells is None:
-            return values
-        return torch.cat([values, self.cells(observations[:, self.inputs]).squeeze(-1)], dim=1)
-
-    def forward_critic(self, observations: torch.Tensor) -> torch.Tensor:
-        """Give the value's last hidden layer."""
-        values: torch.Tensor = self.value_net(observations)
-        return values
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Give the scores (f4 [B, G]) for observations (f4 [B, N])."""
+        scores: torch.Tensor = self.layers(observations[:, self.inputs]).squeeze(-1)
+        return scores
 
 
-class CellPolicy(MaskableActorCriticPolicy):
-    """Stable-Baselines3's policy with these hidden layers; at first a gem's score is added to the logit of accusing it."""
+def make_cells(config: Config) -> Cells | None:
+    """Make the cell network if the configuration has one."""
+    return None if config.network.cells is None else Cells(config, config.network.cells)
 
-    def __init__(self, *arguments: Any, config: Config, **named: Any) -> None:
-        self.config = config
-        super().__init__(*arguments, **named)
 
-    def _build_mlp_extractor(self) -> None:
-        self.mlp_extractor = Hidden(self.features_dim, self.config).to(self.device)  # type: ignore[assignment]
+def num_scores(config: Config) -> int:
+    """Count the scores that join the policy's last hidden layer."""
+    return 0 if config.network.cells is None else len(accusations(config))
 
-    def _build(self, lr_schedule: Any) -> None:
-        super()._build(lr_schedule)
-        actions, network = accusations(self.config), self.config.network
-        bias = [network.initial_bias.get(verb_of(a, self.config.options), 0.0) for a in range(sleuth.num_actions(self.config.options))]
+
+def begin_logits(last: nn.Linear, config: Config) -> None:
+    """Put the initial biases into the policy's last layer, and let a gem's score be added to the logit of accusing it."""
+    actions, network = accusations(config), config.network
+    bias = [network.initial_bias.get(verb_of(action, config.options), 0.0) for action in range(sleuth.num_actions(config.options))]
+    with torch.no_grad():
+        last.bias += torch.tensor(bias, device=last.bias.device)
+        if network.cells is not None:
+            last.weight[actions, torch.arange(network.hidden[-1], network.hidden[-1] + len(actions))] = 1.0
+
+
+class ActorCritic(nn.Module):
+    """Policy and value, two perceptrons that share no weights, for observations without their zeros.
+
+    Their first layers lie side by side in one matrix (`first`, [N, 2 H], the policy's half first), so that the sparse product is done once.
+    Weights begin orthogonal, those of the policy's last layer small, so that at first nothing but the initial biases counts.
+    """
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        network, number = config.network, sleuth.num_actions(config.options)
+        self.size, self.units = sleuth.observation_size(config.options, config.record), network.hidden[0]
+        self.first = nn.Parameter(torch.zeros(self.size, 2 * self.units))
+        self.first_bias = nn.Parameter(torch.zeros(2 * self.units))
+        self.activation = ACTIVATIONS[network.activation]()
+        self.policy_net = perceptron(network.hidden, network.activation, last=True)
+        self.value_net = perceptron(network.hidden, network.activation, last=True)
+        self.cells = make_cells(config)
+        self.action_net = nn.Linear(network.hidden[-1] + num_scores(config), number)
+        self.last_value = nn.Linear(network.hidden[-1], 1)
+        self._begin(config)
+
+    def _begin(self, config: Config) -> None:
+        gain = 2**0.5
         with torch.no_grad():
-            self.action_net.bias += torch.tensor(bias, device=self.device)
-            if self.mlp_extractor.cells is not None:
-                self.action_net.weight[actions, torch.arange(network.hidden[-1], network.hidden[-1] + len(actions))] = 1.0
+            for half in self.first.split(self.units, dim=1):
+                half.copy_(nn.init.orthogonal_(torch.empty(self.units, self.size), gain).T)
+        for layer in self.modules():
+            if isinstance(layer, nn.Linear):
+                nn.init.orthogonal_(layer.weight, {self.action_net: 0.01, self.last_value: 1.0}.get(layer, gain))
+                nn.init.zeros_(layer.bias)
+        begin_logits(self.action_net, config)
+
+    def forward(self, observations: SparseRows) -> tuple[torch.Tensor, torch.Tensor]:
+        """Give logits (f4 [B, A]) and values (f4 [B])."""
+        both = self.activation(Product.apply(self.first, observations) + self.first_bias)
+        hidden = self.policy_net(both[:, : self.units])
+        if self.cells is not None:
+            hidden = torch.cat([hidden, self.cells(observations.dense(self.size, both.device))], dim=1)
+        return self.action_net(hidden), self.last_value(self.value_net(both[:, self.units :])).squeeze(-1)
+
+    def layers(self) -> list[Layer]:
+        """Give the policy's layers but the last."""
+        first = (self.first[:, : self.units].detach().cpu().numpy().T.copy(), self.first_bias[: self.units].detach().cpu().numpy().copy())
+        return [first, *linear_layers(self.policy_net)]
 
 
-def numpy_policy(networks: CellPolicy, config: Config, steps: int) -> Policy:
-    """Give a network as a player that needs no torch."""
-    hidden = networks.mlp_extractor
-    layers = [*_layers(hidden.policy_net), *_layers([networks.action_net])]
-    cells = () if hidden.cells is None else _layers(hidden.cells)
-    inputs = None if hidden.cells is None else hidden.inputs.cpu().numpy()
-    return Policy(sleuth, config.options, config.record, layers, config.network.activation, cells, inputs, steps=steps)
+def numpy_policy(config: Config, layers: list[Layer], last: nn.Linear, cells: Cells | None, steps: int) -> Policy:
+    """Give a network as a player that needs no torch.
+
+    Args:
+        config: the run's.
+        layers: the policy's but the last.
+        last: the one that gives the logits.
+        cells: the cell network, if there is one.
+        steps: decisions it was trained on.
+    """
+    shared = () if cells is None else linear_layers(cells.layers)
+    inputs = None if cells is None else cells.inputs.cpu().numpy()
+    return Policy(sleuth, config.options, config.record, [*layers, *linear_layers([last])], config.network.activation, shared, inputs, steps=steps)
 
 
-def _layers(modules: Any) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+def linear_layers(modules: Iterable[nn.Module]) -> list[Layer]:
+    """Give weight (f4 [outputs, inputs]) and bias (f4 [outputs]) of each linear layer."""
     linear = [module for module in modules if isinstance(module, nn.Linear)]
     return [(layer.weight.detach().cpu().numpy().copy(), layer.bias.detach().cpu().numpy().copy()) for layer in linear]

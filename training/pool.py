@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from sleuth_env import sleuth
 from sleuth_env.policy import Policy, load_policy, make_player, save_policy
 from sleuth_env.policy_file import SUFFIX
 
 from .config import Config
+from .learner import Opponents
 from .versions import package_versions
 
 
@@ -49,8 +49,8 @@ class Pool:
         """
         self.past_selves = {name: load_policy(self.folder / f"{name}{SUFFIX}", sleuth) for name in names}
 
-    def opponents(self) -> tuple[list[Any], list[float]]:
+    def opponents(self) -> Opponents:
         """Give the players and the share of each; past selves divide theirs equally."""
-        players, shares = list(self.bots.values()), [self.settings.bots[name] for name in self.bots]
         each = self.settings.past_selves / max(len(self.past_selves), 1)
-        return [*players, *self.past_selves.values()], [*shares, *(each for _ in self.past_selves)]
+        bots = {name: (bot, self.settings.bots[name]) for name, bot in self.bots.items()}
+        return bots | {name: (policy, each) for name, policy in self.past_selves.items()}

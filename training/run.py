@@ -1,4 +1,4 @@
-"""One training run: MaskablePPO against the pool, with a learning curve, evaluations and checkpoints in a run folder.
+"""One training run: a learner against the pool, with a learning curve, evaluations and checkpoints in a run folder.
 
 The folder holds ``config.yaml`` (resolved), ``progress.csv``, ``tensorboard/``, ``checkpoints/``, ``pool/`` (past selves),
 ``last.safetensors`` and ``best.safetensors``.
@@ -18,37 +18,18 @@ from typing import IO, Any
 
 import numpy as np
 import torch
-from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
 
 from sleuth_env import sleuth
 from sleuth_env.match import evaluate
 from sleuth_env.policy import Policy, make_player, save_policy
 from sleuth_env.policy_file import PolicyError, read_metadata, write_atomically
-from sleuth_env.sb3 import SleuthVecEnv
 
 from .checkpoint import all_finite, locked, read_checkpoint
 from .config import Config, ConfigError
 from .curve import STEPS, Screen, make_logger
-from .network import CellPolicy, numpy_policy
+from .learner import Learned, Learner
 from .pool import Pool
 from .versions import package_versions
-
-
-class Watch(BaseCallback):
-    """Note the episodes of a rollout, and end the rollout when a signal has come."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.episodes: list[dict[str, Any]] = []
-        self.signal = 0
-
-    def _on_rollout_start(self) -> None:
-        self.episodes = []
-
-    def _on_step(self) -> bool:
-        self.episodes += [info["episode"] for info in self.locals["infos"] if "episode" in info]
-        return not self.signal
 
 
 class Run:
@@ -67,42 +48,28 @@ class Run:
         if config.device == "cuda" and not torch.cuda.is_available():
             raise ConfigError("device: torch finds no GPU here, got 'cuda'; use 'cpu' or 'auto'")
         torch.set_num_threads(config.threads)
-        # The checks of every distribution cost a tenth of the time and can only fail where weights are no numbers any more.
-        torch.distributions.Distribution.set_default_validate_args(False)
         self.pool = Pool(config, folder)
         self.baselines = {name: make_player(name, config.options) for name in config.evaluation.against}
-        env = SleuthVecEnv(sleuth, config.options, config.num_envs, ["random"], record=config.record)
-        self.progress, self.iterations, self.seconds = 0.0, 0, 0.0
+        self.iterations, self.seconds = 0, 0.0
         self.best_score = -np.inf
         self.lock: IO[bytes] | None = None
-        self.model = self._make_model(env)
-        self.watch = Watch()
+        self.signal = 0
+        self.learner = self._make_learner()
 
     @property
     def steps(self) -> int:
         """Decisions of the learner so far."""
-        return int(self.model.num_timesteps)
+        return self.learner.steps
 
-    def _make_model(self, env: Any) -> MaskablePPO:
-        ppo = self.config.ppo
-        return MaskablePPO(
-            CellPolicy,
-            env,
-            # Functions of this run's progress: Stable-Baselines3 knows only that of the latest call of learn.
-            learning_rate=lambda _: ppo.at("learning_rate", self.progress),
-            clip_range=lambda _: ppo.at("clip_range", self.progress),
-            n_steps=ppo.rollout_steps,
-            batch_size=ppo.batch_size,
-            n_epochs=ppo.epochs,
-            gamma=ppo.gamma,
-            gae_lambda=ppo.gae_lambda,
-            vf_coef=ppo.value_weight,
-            max_grad_norm=ppo.max_grad_norm,
-            target_kl=ppo.target_kl,
-            policy_kwargs={"config": self.config},
-            seed=self.config.seed,
-            device=self.config.device,
-        )
+    def _make_learner(self) -> Learner:
+        # Late: each imports what the other does without.
+        if self.config.algorithm == "ppo":
+            from .ppo import PpoLearner
+
+            return PpoLearner(self.config)
+        from .maskable import MaskableLearner
+
+        return MaskableLearner(self.config)
 
     def start(self) -> None:
         """Make the run folder, take the first snapshot and write the first checkpoint; whatever fails leaves no folder.
@@ -141,8 +108,6 @@ class Run:
             self.best_score = -np.inf if share is None else share
             if self.pool.settings.past_selves and not self.pool.past_selves:
                 self.pool.add(self.policy())
-            # Generators begin anew, from a seed that is not the first one's.
-            self.model.set_random_seed((self.config.seed + self.steps) % 2**32)
             self._begin()
         except BaseException:
             self.close()
@@ -171,18 +136,17 @@ class Run:
         raise ConfigError(f"{self.folder} has no checkpoint to resume from; delete the folder, or train into another --run folder")
 
     def _restore(self, path: Path) -> None:
-        state = read_checkpoint(path, self.model.device)
+        state = read_checkpoint(path, "cpu")
         try:
-            self.model.set_parameters(state["parameters"])
+            self.learner.restore(state)
         except Exception as error:
             raise ConfigError(f"{path} cannot be resumed: {' '.join(str(error).split())[:300]}") from error
-        self.model.num_timesteps, self.model._n_updates = state["steps"], state["updates"]
         self.iterations, self.seconds = state["iterations"], state["seconds"]
         self.pool.restore(state["pool"])
 
     def _begin(self) -> None:
-        self.model.set_logger(make_logger(self.folder, self.steps))
-        self.model.env.set_opponents(*self.pool.opponents())
+        self.logger = make_logger(self.folder, self.steps)
+        self.learner.set_opponents(self.pool.opponents())
 
     def train(self) -> int:
         """Train to the end, or to a signal; give the signal's number, 0 at the end."""
@@ -190,36 +154,30 @@ class Run:
         began = time.monotonic() - self.seconds
         with self._signals():
             try:
-                while self.steps < self.config.total_steps and not self.watch.signal:
+                while self.steps < self.config.total_steps and not self.signal:
                     before = self.steps
-                    if self._learn():
+                    learned = self._learn()
+                    if learned is not None:
                         self.seconds = time.monotonic() - began
-                        self._after_update(before, screen)
-                if self.watch.signal:
+                        self._after_update(before, learned, screen)
+                if self.signal:
                     self.checkpoint()
             finally:
                 screen.close()
                 self.close()
-        self.model.logger.close()
-        return self.watch.signal
+        self.logger.close()
+        return self.signal
 
-    def _learn(self) -> bool:
-        """Collect one rollout and learn from it; False where a signal ended the rollout, and nothing has changed."""
-        before, updates = self.steps, self.model._n_updates
-        self.progress = self.steps / self.config.total_steps
-        self.model.ent_coef = self.config.ppo.at("entropy", self.progress)
-        size = self.config.ppo.rollout_steps * self.config.num_envs
-        self.model.learn(size, callback=self.watch, log_interval=None, reset_num_timesteps=False)
-        if self.model._n_updates == updates:
-            self.model.num_timesteps = before
-            return False
-        if not all_finite(list(self.model.policy.parameters())):
+    def _learn(self) -> Learned | None:
+        """Collect one rollout and learn from it; None where a signal ended the rollout, and nothing has changed."""
+        learned = self.learner.learn(self.steps / self.config.total_steps, lambda: bool(self.signal))
+        if learned is not None and not all_finite(list(self.learner.network.parameters())):
             raise PolicyError(
                 f"after step {self.steps} the weights are no finite numbers any more: go on from the last checkpoint with a smaller learning_rate"
             )
-        return True
+        return learned
 
-    def _after_update(self, before: int, screen: Screen) -> None:
+    def _after_update(self, before: int, learned: Learned, screen: Screen) -> None:
         """Do what is due: a snapshot, an evaluation, a row of the curve, a checkpoint."""
         config, ended = self.config, self.steps >= self.config.total_steps
 
@@ -230,9 +188,9 @@ class Run:
         self.iterations += 1
         if due(config.opponents.snapshot_every):
             self.pool.add(self.policy())
-            self.model.env.set_opponents(*self.pool.opponents())
+            self.learner.set_opponents(self.pool.opponents())
         scores = self.evaluate() if self.baselines and (ended or due(config.evaluation.every)) else {}
-        self._log(scores, screen)
+        self._log(before, learned, scores, screen)
         if ended or due(config.checkpoints.every):
             self.checkpoint()
 
@@ -247,25 +205,25 @@ class Run:
             save_policy(policy, self.folder / "best.safetensors", package_versions(), score)
         return {f"eval/{name}": share for name, share in shares.items()}
 
-    def _log(self, scores: dict[str, float], screen: Screen) -> None:
-        episodes = self.watch.episodes
+    def _log(self, before: int, learned: Learned, scores: dict[str, float], screen: Screen) -> None:
         row: dict[str, Any] = {STEPS: self.steps, "time/iterations": self.iterations, "time/seconds": round(self.seconds, 2)}
-        row |= {"time/fps": round(self.steps / max(self.seconds, 1e-9)), "train/entropy_weight": self.model.ent_coef, **scores}
-        if episodes:
-            rewards = np.array([episode["r"] for episode in episodes])
-            row |= {"rollout/ep_rew_mean": float(rewards.mean()), "rollout/ep_len_mean": float(np.mean([episode["l"] for episode in episodes]))}
-            row |= {"rollout/win_share": float((rewards > 0).mean()), "rollout/episodes": len(episodes)}
+        row |= {"time/fps": round(self.steps / max(self.seconds, 1e-9)), **learned.statistics, **scores}
+        row |= {"train/entropy_weight": self.config.ppo.at("entropy", before / self.config.total_steps)}
+        if learned.episodes:
+            rewards, lengths = np.array(learned.episodes).T
+            row |= {"rollout/ep_rew_mean": float(rewards.mean()), "rollout/ep_len_mean": float(lengths.mean())}
+            row |= {"rollout/win_share": float((rewards > 0).mean()), "rollout/episodes": len(rewards)}
         for key, value in row.items():
-            self.model.logger.record(key, value)
-        self.model.logger.dump(self.steps)
+            self.logger.record(key, value)
+        self.logger.dump(self.steps)
         screen.show(row, always=bool(scores))
 
     def checkpoint(self) -> None:
         """Write what `resume` needs, and the last policy, each in one atomic step; let old checkpoints go."""
         state = {
-            "parameters": self.model.get_parameters(),
+            **self.learner.state(),
             "steps": self.steps,
-            "updates": self.model._n_updates,
+            "updates": self.learner.updates,
             "iterations": self.iterations,
             "seconds": float(self.seconds),
             "pool": list(self.pool.past_selves),
@@ -281,7 +239,7 @@ class Run:
 
     def policy(self) -> Policy:
         """Give the learner as it is now as a player that needs no torch."""
-        return numpy_policy(self.model.policy, self.config, self.steps)
+        return self.learner.policy()
 
     def write_config(self) -> None:
         """Write the resolved configuration."""
@@ -295,7 +253,7 @@ class Run:
 
         def stop(number: int, _: Any) -> None:
             """Note the signal; the next one meets the handlers that were there before."""
-            self.watch.signal = number
+            self.signal = number
             for name, handler in before.items():
                 signal.signal(name, handler)
             sys.stderr.write("stopping after the current step, with a checkpoint; a second Ctrl-C stops at once\n")

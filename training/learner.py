@@ -1,0 +1,75 @@
+"""What a run asks of a learner, whatever its algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+
+from sleuth_env.game import Bot
+from sleuth_env.policy import Policy
+
+# Who may sit in the other seats: by a name that stays the same when a run is resumed, the player and its share.
+Opponents = Mapping[str, tuple[Bot, float]]
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What happened in one rollout and one update.
+
+    Args:
+        episodes: reward and number of decisions of the learner's seat in each game that has ended.
+        statistics: of the update, by the names of their curves.
+    """
+
+    episodes: list[tuple[float, int]]
+    statistics: dict[str, float]
+
+
+class Learner(Protocol):
+    """A network that learns by playing."""
+
+    @property
+    def network(self) -> torch.nn.Module:
+        """What learns."""
+        ...
+
+    @property
+    def steps(self) -> int:
+        """Decisions of the learner so far."""
+        ...
+
+    @property
+    def updates(self) -> int:
+        """Passes over rollouts so far."""
+        ...
+
+    def learn(self, progress: float, stopped: Callable[[], bool]) -> Learned | None:
+        """Collect one rollout and learn from it.
+
+        Args:
+            progress: how much of the whole run is done, 0 to 1, for settings that change with it.
+            stopped: is asked before every step; once it says True, the rollout is dropped.
+
+        Returns:
+            None where the rollout was dropped: nothing has changed, but that other games may be under way.
+        """
+        ...
+
+    def set_opponents(self, opponents: Opponents) -> None:
+        """Draw the opponents of games dealt from now on from these, in these shares."""
+        ...
+
+    def policy(self) -> Policy:
+        """Give the learner as it is now as a player that needs no torch."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """Give all that `restore` needs as tensors and plain containers; the weights and the optimiser's state are "parameters"."""
+        ...
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state, in which "steps" and "updates" are counted too; whatever does not fit raises an error of any kind."""
+        ...

@@ -1,0 +1,161 @@
+"""The learner of sb3-contrib, MaskablePPO: one seat of every game learns, the others are opponents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import Logger
+from torch import nn
+
+from sleuth_env import sleuth
+from sleuth_env.policy import Policy
+from sleuth_env.sb3 import SleuthVecEnv
+
+from .config import Config
+from .learner import Learned, Opponents
+from .network import begin_logits, linear_layers, make_cells, num_scores, numpy_policy, perceptron
+
+
+class Hidden(nn.Module):
+    """The hidden layers of policy and value; Stable-Baselines3 puts a linear layer on each."""
+
+    def __init__(self, size: int, config: Config) -> None:
+        super().__init__()
+        network = config.network
+        self.policy_net = perceptron([size, *network.hidden], network.activation, last=True)
+        self.value_net = perceptron([size, *network.hidden], network.activation, last=True)
+        self.cells = make_cells(config)
+        self.latent_dim_pi = network.hidden[-1] + num_scores(config)
+        self.latent_dim_vf = network.hidden[-1]
+
+    def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Give the last hidden layers of policy and value."""
+        return self.forward_actor(observations), self.forward_critic(observations)
+
+    def forward_actor(self, observations: torch.Tensor) -> torch.Tensor:
+        """Give the policy's last hidden layer, with the score of each cell joined to it."""
+        values: torch.Tensor = self.policy_net(observations)
+        return values if self.cells is None else torch.cat([values, self.cells(observations)], dim=1)
+
+    def forward_critic(self, observations: torch.Tensor) -> torch.Tensor:
+        """Give the value's last hidden layer."""
+        values: torch.Tensor = self.value_net(observations)
+        return values
+
+
+class CellPolicy(MaskableActorCriticPolicy):
+    """Stable-Baselines3's policy with these hidden layers."""
+
+    def __init__(self, *arguments: Any, config: Config, **named: Any) -> None:
+        self.config = config
+        super().__init__(*arguments, **named)
+
+    def _build_mlp_extractor(self) -> None:
+        self.mlp_extractor = Hidden(self.features_dim, self.config).to(self.device)  # type: ignore[assignment]
+
+    def _build(self, lr_schedule: Any) -> None:
+        super()._build(lr_schedule)
+        begin_logits(self.action_net, self.config)
+
+    def player(self, steps: int) -> Policy:
+        """Give the policy as a player that needs no torch."""
+        return numpy_policy(self.config, linear_layers(self.mlp_extractor.policy_net), self.action_net, self.mlp_extractor.cells, steps)
+
+
+class Watch(BaseCallback):
+    """Note the episodes of a rollout, and end the rollout when a signal has come."""
+
+    def __init__(self, stopped: Callable[[], bool]) -> None:
+        super().__init__()
+        self.stopped = stopped
+        self.episodes: list[tuple[float, int]] = []
+
+    def _on_step(self) -> bool:
+        self.episodes += [(info["episode"]["r"], info["episode"]["l"]) for info in self.locals["infos"] if "episode" in info]
+        return not self.stopped()
+
+
+class MaskableLearner:
+    """Learn by MaskablePPO; see `training.learner.Learner`."""
+
+    def __init__(self, config: Config) -> None:
+        # The checks of every distribution cost a tenth of the time and can only fail where weights are no numbers any more.
+        torch.distributions.Distribution.set_default_validate_args(False)
+        self.config, self.progress = config, 0.0
+        self.env = SleuthVecEnv(sleuth, config.options, config.num_envs, ["random"], record=config.record)
+        self.model = self._make_model()
+        self.model.set_logger(Logger(None, []))
+
+    def _make_model(self) -> MaskablePPO:
+        ppo = self.config.ppo
+        return MaskablePPO(
+            CellPolicy,
+            self.env,
+            # Functions of this run's progress: Stable-Baselines3 knows only that of the latest call of learn.
+            learning_rate=lambda _: ppo.at("learning_rate", self.progress),
+            clip_range=lambda _: ppo.at("clip_range", self.progress),
+            n_steps=ppo.rollout_steps,
+            batch_size=ppo.batch_size,
+            n_epochs=ppo.epochs,
+            gamma=ppo.gamma,
+            gae_lambda=ppo.gae_lambda,
+            vf_coef=ppo.value_weight,
+            max_grad_norm=ppo.max_grad_norm,
+            target_kl=ppo.target_kl,
+            policy_kwargs={"config": self.config},
+            seed=self.config.seed,
+            device=self.config.device,
+        )
+
+    @property
+    def network(self) -> CellPolicy:
+        """Policy and value."""
+        policy: CellPolicy = self.model.policy
+        return policy
+
+    @property
+    def steps(self) -> int:
+        """Decisions of the learner so far."""
+        return int(self.model.num_timesteps)
+
+    @property
+    def updates(self) -> int:
+        """Passes over rollouts so far."""
+        return int(self.model._n_updates)
+
+    def learn(self, progress: float, stopped: Callable[[], bool]) -> Learned | None:
+        """Collect one rollout and learn from it; None where it was stopped."""
+        before, updates, watch = self.steps, self.updates, Watch(stopped)
+        self.progress, self.model.ent_coef = progress, self.config.ppo.at("entropy", progress)
+        size = self.config.ppo.rollout_steps * self.config.num_envs
+        self.model.learn(size, callback=watch, log_interval=None, reset_num_timesteps=False)
+        if self.updates == updates:
+            self.model.num_timesteps = before
+            return None
+        statistics = {key: float(value) for key, value in self.model.logger.name_to_value.items() if key.startswith("train/")}
+        self.model.logger.dump()
+        return Learned(watch.episodes, statistics)
+
+    def set_opponents(self, opponents: Opponents) -> None:
+        """Draw opponents from these."""
+        self.env.set_opponents([player for player, _ in opponents.values()], [share for _, share in opponents.values()])
+
+    def policy(self) -> Policy:
+        """Give the learner as it is now as a player that needs no torch."""
+        return self.network.player(self.steps)
+
+    def state(self) -> dict[str, Any]:
+        """Give weights and optimiser; Stable-Baselines3 gives neither its generators nor the games under way."""
+        return {"parameters": self.model.get_parameters()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state."""
+        self.model.set_parameters(state["parameters"])
+        self.model.num_timesteps, self.model._n_updates = state["steps"], state["updates"]
+        # Generators begin anew, from a seed that is not the first one's.
+        self.model.set_random_seed((self.config.seed + self.steps) % 2**32)

@@ -1,0 +1,397 @@
+"""Proximal policy optimisation by self-play: every seat of every game is a learner or a frozen opponent.
+
+From top to bottom: the **masked distribution** over the legal actions; the **advantage estimate**; **decisions**, a batch of them; the
+**rollout**, in which they are collected; the **learner**, which draws players, plays, updates its network, and can be stored.
+
+A decision belongs to a trajectory: one seat's decisions in one game, in their order, however many others decide in between. A seat that is out
+decides no more and gets its reward when the game ends; that belongs to its last decision. A trajectory's last decision is complete when
+the same seat decides again or the game ends. Where a rollout ends before that, the decision **waits**: its value bootstraps the one before it, and it
+is learned from in the rollout that completes it, with the log-probability with which it was drawn. To drop it instead would leave out most often the
+decisions whose outcome is long in coming, wrong accusations above all.
+
+Schulman, Wolski, Dhariwal, Radford, Klimov, "Proximal policy optimization algorithms", 2017; Schulman, Moritz, Levine, Jordan, Abbeel,
+"High-dimensional continuous control using generalized advantage estimation", 2016.
+Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an observation, ``D`` decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from math import ceil
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from sleuth_env.bits import kernel
+from sleuth_env.game import Bot, opaque
+from sleuth_env.policy import Policy
+from sleuth_env.vector import SleuthVectorEnv
+
+from .config import Config
+from .learner import Learned, Opponents
+from .network import ActorCritic, numpy_policy
+from .sparse import SparseRows
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+# --- the masked distribution ---
+
+
+def masked_log_probs(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    """Give the log-probability of every action (f4 [D, A]), minus infinity where it is not legal (bool [D, A])."""
+    return torch.log_softmax(torch.where(legal, logits, -torch.inf), dim=-1)
+
+
+def entropies(log_probs: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+    """Give the entropy of each row in nats, f4 [D]."""
+    # What is not legal would be zero times infinity.
+    return -(log_probs.exp() * torch.where(legal, log_probs, 0.0)).sum(dim=-1)
+
+
+def sampled(log_probs: torch.Tensor, legal: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
+    """Draw an action a row (i8 [D]) by inverting the distribution function at ``uniform`` (f4 [D, 1], in [0, 1))."""
+    heights = log_probs.exp().cumsum(dim=-1)
+    above = heights > uniform * heights[:, -1:]
+    # The first action above; should rounding leave none that is legal, the first legal one.
+    return (legal * (1 + above.to(torch.uint8))).argmax(dim=-1)
+
+
+# --- the advantage estimate ---
+
+# Instead of the number of the decision that follows in a trajectory: it is not known yet; there is none, the game has ended.
+OPEN, ENDED = -1, -2
+
+
+@kernel
+def advantages(rewards: Any, values: Any, final_values: Any, followers: Any, gamma: Any, gae_lambda: Any) -> Any:
+    """Estimate the advantage of each decision over trajectories that lie between one another (generalised advantage estimate).
+
+    Args:
+        rewards: f4 [D], between a decision and the same seat's next one, or the game's end.
+        values: f4 [D], the network's.
+        final_values: f4 [D], the value after a game's truncation; zero after its end by the rules.
+        followers: i8 [D], the number of the trajectory's next decision, always a greater one, or `ENDED` or `OPEN`.
+        gamma: the discount of a decision.
+        gae_lambda: the estimate's lambda.
+
+    Returns:
+        f4 [D]; zero where the follower is `OPEN`, for nothing is known of what comes.
+    """
+    estimates = np.zeros(rewards.size, np.float32)
+    for i in range(rewards.size - 1, -1, -1):
+        follower = followers[i]
+        if follower >= 0:
+            estimates[i] = rewards[i] + gamma * values[follower] - values[i] + gamma * gae_lambda * estimates[follower]
+        elif follower == ENDED:
+            estimates[i] = rewards[i] + gamma * final_values[i] - values[i]
+    return estimates
+
+
+# --- decisions ---
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """A batch of decisions: what was seen (D rows), what was legal (u1 [D, A]), the action (i8), its log-probability (f4), the value (f4)."""
+
+    seen: SparseRows
+    legal: NDArray[np.uint8]
+    actions: Ints
+    log_probs: Floats
+    values: Floats
+
+    def __len__(self) -> int:
+        """Count them."""
+        return len(self.actions)
+
+    def take(self, rows: Ints) -> Decisions:
+        """Give some of them, in this order."""
+        return Decisions(self.seen.take(rows), self.legal[rows], self.actions[rows], self.log_probs[rows], self.values[rows])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Decisions]) -> Decisions:
+        """Put batches behind one another."""
+        arrays = (np.concatenate([getattr(part, name) for part in parts]) for name in ("legal", "actions", "log_probs", "values"))
+        return cls(SparseRows.joined([part.seen for part in parts]), *arrays)
+
+    @classmethod
+    def none(cls, num_actions: int) -> Decisions:
+        """Give an empty batch."""
+        floats, ints = np.zeros(0, np.float32), np.zeros(0, np.int64)
+        return cls(SparseRows(np.zeros(1, np.int32), np.zeros(0, np.int32), floats), np.zeros((0, num_actions), np.uint8), ints, floats, floats)
+
+
+# --- the rollout ---
+
+
+class Rollout:
+    """Collect decisions and what follows each of them.
+
+    `rewards`, `final_values` and `followers` are what `advantages` takes, with room for all; `last` is the number of the last decision of each
+    seat of each game under way (i8 [B, P], -1 where there is none).
+
+    Args:
+        waiting: decisions of the rollout before that are not complete; they come first.
+        last: whose they are.
+        room: the most decisions that will be added.
+    """
+
+    def __init__(self, waiting: Decisions, last: Ints, room: int) -> None:
+        self.waiting, self.parts, self.size = len(waiting), [waiting], len(waiting)
+        self.last = last.copy()
+        self.followers = np.full(self.size + room, OPEN, np.int64)
+        self.rewards, self.final_values = np.zeros(self.size + room, np.float32), np.zeros(self.size + room, np.float32)
+        self.episodes: list[tuple[float, int]] = []
+
+    @property
+    def fresh(self) -> int:
+        """How many decisions were added."""
+        return self.size - self.waiting
+
+    def add(self, decisions: Decisions, games: Ints, seats: Ints) -> None:
+        """Add decisions that seats (i8 [D]) of games (i8 [D], all different) have taken."""
+        numbers = np.arange(self.size, self.size + len(decisions))
+        before = self.last[games, seats]
+        self.followers[before[before >= 0]] = numbers[before >= 0]
+        self.last[games, seats] = numbers
+        self.parts.append(decisions)
+        self.size += len(decisions)
+
+    def end(self, games: Ints, rewards: NDArray[np.float64], final_values: Floats) -> None:
+        """End games (i8 [K]) with the rewards and the values after the end of all seats (both [K, P])."""
+        numbers = self.last[games]
+        there = numbers >= 0
+        self.followers[numbers[there]] = ENDED
+        self.rewards[numbers[there]], self.final_values[numbers[there]] = rewards[there], final_values[there]
+        self.last[games] = -1
+
+    def left(self, decisions: Decisions) -> tuple[Decisions, Ints]:
+        """Give those of all decisions that still wait, and whose they are (i8 [B, P]), for the next rollout."""
+        numbers = np.flatnonzero(self.followers[: self.size] == OPEN)
+        return decisions.take(numbers), np.where(self.last >= 0, np.searchsorted(numbers, self.last), -1)
+
+
+# --- the learner ---
+
+LEARNER = 0  # who sits in a seat; the others are the opponents, counted from 1
+# What the curves of a minibatch are called, as in Stable-Baselines3.
+CURVES = ("loss", "policy_gradient_loss", "value_loss", "entropy_loss", "approx_kl", "clip_fraction")
+
+
+class PpoLearner:
+    """Learn from every seat; see `training.learner.Learner`."""
+
+    def __init__(self, config: Config) -> None:
+        self.config, self.steps, self.updates = config, 0, 0
+        torch.manual_seed(config.seed)
+        self.device = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if config.device == "auto" else config.device)
+        self.network = ActorCritic(config).to(self.device)
+        self.optimizer = torch.optim.Adam(self.network.parameters(), eps=1e-5, fused=True)
+        self.envs = SleuthVectorEnv(config.num_envs, record=config.record, copy=False, **asdict(config.options))
+        # Two generators: from the bits that bots are handed nothing else can be told.
+        self.chance, self.bits = (np.random.default_rng(sequence) for sequence in np.random.SeedSequence(config.seed).spawn(2))
+        self._names: list[str] = []
+        self._opponents: list[Bot] = []
+        self._shares = np.ones(1)
+        self._deal()
+
+    def _deal(self) -> None:
+        """Begin new games; all seats are the learner's until opponents are set."""
+        shape = (self.config.num_envs, self.config.options.num_players)
+        # The environments write into this array at every step.
+        self._observations, _ = self.envs.reset(seed=self.chance.integers(2**63, size=shape[0]).tolist())
+        self._rows, self._seated = np.arange(shape[0]), False
+        self._players, self._lengths = np.full(shape, LEARNER), np.zeros(shape, np.int64)
+        self._last, self._waiting = np.full(shape, -1), Decisions.none(self.envs.num_actions)
+
+    # Who plays.
+
+    def set_opponents(self, opponents: Opponents) -> None:
+        """Draw the players of games dealt from now on from the learner and these; those under way keep theirs, but who has left is replaced."""
+        number_of = {name: number for number, name in enumerate(opponents, 1)}
+        moved = np.array([LEARNER, *(number_of.get(name, -1) for name in self._names)])
+        self._names, self._opponents = list(opponents), [player for player, _ in opponents.values()]
+        shares = np.array([self.config.opponents.learner, *(share for _, share in opponents.values())])
+        self._shares = shares / shares.sum()
+        self._players = moved[self._players]
+        gone = np.flatnonzero(self._players < 0)
+        self._players.flat[gone] = self.chance.choice(len(shares), len(gone), p=self._shares)
+        if not self._seated:
+            self._players, self._seated = self._drawn(len(self._players)), True
+
+    def _drawn(self, games: int) -> Ints:
+        """Draw who sits in each seat of new games (i8 [games, P]); a game without the learner gets it into one seat."""
+        players = self.chance.choice(len(self._shares), (games, self.config.options.num_players), p=self._shares)
+        lacking = np.flatnonzero((players != LEARNER).all(axis=1))
+        players[lacking, self.chance.integers(players.shape[1], size=len(lacking))] = LEARNER
+        return players
+
+    # A rollout.
+
+    def _collect(self, stopped: Callable[[], bool]) -> Rollout | None:
+        goal = self.config.ppo.rollout_steps * self.config.num_envs
+        rollout = Rollout(self._waiting, self._last, goal + self.config.num_envs)
+        while rollout.fresh < goal:
+            if stopped():
+                return None
+            seats = self.envs.acting_seat
+            players, actions = self._players[self._rows, seats], np.zeros(len(seats), np.int64)
+            self._ask_opponents(players, actions)
+            mine = np.flatnonzero(players == LEARNER)
+            decisions = self._decide(mine)
+            actions[mine] = decisions.actions
+            rollout.add(decisions, mine, seats[mine])
+            self._lengths[mine, seats[mine]] += 1
+            _, _, terminated, truncated, infos = self.envs.step(actions)
+            if (terminated | truncated).any():
+                self._end(rollout, truncated, infos["rewards"])
+        return rollout
+
+    def _ask_opponents(self, players: Ints, actions: Ints) -> None:
+        """Let each opponent choose in all games in which it is to act, and write down its actions."""
+        views, legal = opaque(self.envs.views()), self.envs.action_masks()
+        for number in np.unique(players[players != LEARNER]).tolist():
+            rows = np.flatnonzero(players == number)
+            bits = self.bits.integers(0, 2**64, len(rows), np.uint64)
+            actions[rows] = self._opponents[number - 1].act(views[rows].view(self.envs.game.VIEW), legal[rows], bits)
+
+    def _decide(self, rows: Ints) -> Decisions:
+        """Let the learner choose in some games."""
+        seen, legal = SparseRows.of(self._observations, rows), self.envs.action_masks()[rows]
+        uniform = torch.from_numpy(self.chance.random((len(rows), 1), np.float32)).to(self.device)
+        with torch.inference_mode():
+            logits, values = self.network(seen)
+            allowed = torch.from_numpy(legal).to(self.device).bool()
+            log_probs = masked_log_probs(logits, allowed)
+            actions = sampled(log_probs, allowed, uniform)
+            drawn = log_probs.gather(1, actions[:, None])[:, 0]
+        return Decisions(seen, legal, *(tensor.cpu().numpy() for tensor in (actions, drawn, values)))
+
+    def _end(self, rollout: Rollout, truncated: NDArray[np.bool_], rewards: NDArray[np.float64]) -> None:
+        """Pay the seats of games that have ended, and seat players at the next ones."""
+        games, last = self.envs.final_observations()
+        cut, final_values = np.flatnonzero(truncated[games]), np.zeros(last.shape[:2], np.float32)
+        if len(cut):
+            final_values[cut] = self._values(SparseRows.of(last[cut].reshape(-1, last.shape[2]), np.arange(cut.size * last.shape[1]))).reshape(len(cut), -1)
+        rollout.end(games, rewards[games], final_values)
+        learned = self._players[games] == LEARNER
+        rollout.episodes += zip(rewards[games][learned].tolist(), self._lengths[games][learned].tolist(), strict=True)
+        self._players[games], self._lengths[games] = self._drawn(len(games)), 0
+
+    def _values(self, seen: SparseRows) -> Floats:
+        with torch.inference_mode():
+            values: Floats = self.network(seen)[1].cpu().numpy()
+        return values
+
+    # An update.
+
+    def learn(self, progress: float, stopped: Callable[[], bool]) -> Learned | None:
+        """Collect one rollout and learn from it; None where it was stopped, and then all is as before."""
+        before = self._position()
+        rollout = self._collect(stopped)
+        if rollout is None:
+            self._return_to(before)
+            return None
+        decisions = Decisions.joined(rollout.parts)
+        if rollout.waiting:
+            # These were valued by the network as it was before the last update.
+            decisions.values[: rollout.waiting] = self._values(self._waiting.seen)
+        self.steps += rollout.fresh
+        statistics = self._update(decisions, rollout, progress)
+        self._waiting, self._last = rollout.left(decisions)
+        return Learned(rollout.episodes, statistics)
+
+    def _update(self, decisions: Decisions, rollout: Rollout, progress: float) -> dict[str, float]:
+        """Learn from the decisions that are complete."""
+        ppo, size = self.config.ppo, len(decisions)
+        arrays = rollout.rewards[:size], decisions.values, rollout.final_values[:size], rollout.followers[:size]
+        estimates = advantages(*arrays, ppo.gamma, ppo.gae_lambda)
+        complete = np.flatnonzero(rollout.followers[:size] != OPEN)
+        if not len(complete):
+            return {}
+        settings = {name: ppo.at(name, progress) for name in ("learning_rate", "clip_range", "entropy")}
+        unexplained = float(np.var(estimates[complete]) / (np.var((estimates + decisions.values)[complete]) + 1e-12))
+        means = torch.stack(self._passes(decisions, estimates, complete, settings)).mean(dim=0).tolist()
+        counts = {"n_updates": self.updates, "learning_rate": settings["learning_rate"], "clip_range": settings["clip_range"]}
+        statistics = dict(zip(CURVES, means, strict=True)) | counts | {"explained_variance": 1 - unexplained}
+        return {f"train/{name}": float(value) for name, value in statistics.items()}
+
+    def _passes(self, decisions: Decisions, estimates: Floats, complete: Ints, settings: dict[str, float]) -> list[torch.Tensor]:
+        """Pass over minibatches of about equal size, as often as the settings say; give what `CURVES` names for each."""
+        ppo, returns, means = self.config.ppo, estimates + decisions.values, []
+        goods = (estimates - estimates[complete].mean()) / (estimates[complete].std() + 1e-8)
+        for group in self.optimizer.param_groups:
+            group["lr"] = settings["learning_rate"]
+        for _ in range(ppo.epochs):
+            self.updates += 1
+            for part in np.array_split(self.chance.permutation(complete), ceil(len(complete) / ppo.batch_size)):
+                means.append(self._minibatch(decisions.take(part), goods[part], returns[part], settings["clip_range"], settings["entropy"]))
+                if ppo.target_kl is not None and float(means[-1][CURVES.index("approx_kl")]) > 1.5 * ppo.target_kl:
+                    return means
+        return means
+
+    def _minibatch(self, decisions: Decisions, goods: Floats, returns: Floats, clip: float, entropy_weight: float) -> torch.Tensor:
+        """Take one step of the optimiser; give what `CURVES` names."""
+        ppo = self.config.ppo
+        legal, actions, old, good, target = (
+            torch.from_numpy(array).to(self.device) for array in (decisions.legal, decisions.actions, decisions.log_probs, goods, returns)
+        )
+        logits, values = self.network(decisions.seen)
+        log_probs = masked_log_probs(logits, legal.bool())
+        moved = log_probs.gather(1, actions[:, None])[:, 0] - old
+        ratio = moved.exp()
+        policy_loss = -torch.min(ratio * good, ratio.clamp(1 - clip, 1 + clip) * good).mean()
+        value_loss, entropy = (values - target).square().mean(), entropies(log_probs, legal.bool()).mean()
+        loss = policy_loss + ppo.value_weight * value_loss - entropy_weight * entropy
+        self.optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), ppo.max_grad_norm)
+        self.optimizer.step()
+        divergence, clipped = (ratio - 1 - moved).mean(), ((ratio - 1).abs() > clip).float().mean()
+        return torch.stack([loss, policy_loss, value_loss, -entropy, divergence, clipped]).detach()
+
+    # What is stored.
+
+    def policy(self) -> Policy:
+        """Give the learner as it is now as a player that needs no torch."""
+        return numpy_policy(self.config, self.network.layers(), self.network.action_net, self.network.cells, self.steps)
+
+    def state(self) -> dict[str, Any]:
+        """Give weights, optimiser, generators, the games under way and the decisions that wait in them."""
+        games = self._position() | {"names": self._names, "seated": self._seated, "last": self._last, "waiting": asdict(self._waiting)}
+        return {"parameters": {"policy": self.network.state_dict(), "optimizer": self.optimizer.state_dict()}, "games": _each_array(torch.from_numpy, games)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state; where it has another number of games, new ones are dealt."""
+        self.network.load_state_dict(state["parameters"]["policy"])
+        self.optimizer.load_state_dict(state["parameters"]["optimizer"])
+        self.steps, self.updates = state["steps"], state["updates"]
+        games = _each_array(lambda tensor: tensor.cpu().numpy(), state["games"])
+        self.chance.bit_generator.state, self.bits.bit_generator.state = games["chance"], games["bits"]
+        self._deal()
+        if len(games["players"]) == self.config.num_envs:
+            self._return_to(games)
+            self._seated, self._names, self._last = games["seated"], games["names"], games["last"]
+            self._waiting = Decisions(**games["waiting"] | {"seen": SparseRows(**games["waiting"]["seen"])})
+
+    def _position(self) -> dict[str, Any]:
+        """Take down where the games and the generators are."""
+        generators = {"chance": self.chance.bit_generator.state, "bits": self.bits.bit_generator.state}
+        return generators | {"envs": self.envs.get_state(), "players": self._players.copy(), "lengths": self._lengths.copy()}
+
+    def _return_to(self, position: dict[str, Any]) -> None:
+        """Go back to where they were."""
+        self.chance.bit_generator.state, self.bits.bit_generator.state = position["chance"], position["bits"]
+        self.envs.set_state(position["envs"])
+        self._players, self._lengths = position["players"], position["lengths"]
+
+
+def _each_array(change: Callable[[Any], Any], tree: Any) -> Any:
+    """Change every array or tensor in nested containers."""
+    if isinstance(tree, dict):
+        return {key: _each_array(change, value) for key, value in tree.items()}
+    return change(tree) if isinstance(tree, (np.ndarray, torch.Tensor)) else tree
