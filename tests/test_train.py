@@ -146,7 +146,8 @@ def test_a_resumed_run_has_the_same_weights_optimiser_pool_and_best_score(tiny: 
 
 
 def states(run: Run) -> list[torch.Tensor]:
-    optimiser = run.learner.network.optimizer.state_dict()["state"]
+    parameters = run.learner.state()["parameters"]
+    optimiser = parameters["optimizer" if "optimizer" in parameters else "policy.optimizer"]["state"]
     assert optimiser
     return [*run.learner.network.state_dict().values(), *(value for state in optimiser.values() for value in state.values())]
 

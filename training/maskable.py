@@ -137,7 +137,7 @@ class MaskableLearner:
         if self.updates == updates:
             self.model.num_timesteps = before
             return None
-        statistics = {key: float(value) for key, value in self.model.logger.name_to_value.items() if key.startswith("train/")}
+        statistics = {key: value for key, value in self.model.logger.name_to_value.items() if key.startswith("train/")}
         self.model.logger.dump()
         return Learned(watch.episodes, statistics)
 

@@ -318,7 +318,7 @@ class PpoLearner:
         means = torch.stack(self._passes(decisions, estimates, complete, settings)).mean(dim=0).tolist()
         counts = {"n_updates": self.updates, "learning_rate": settings["learning_rate"], "clip_range": settings["clip_range"]}
         statistics = dict(zip(CURVES, means, strict=True)) | counts | {"explained_variance": 1 - unexplained}
-        return {f"train/{name}": float(value) for name, value in statistics.items()}
+        return {f"train/{name}": value for name, value in statistics.items()}
 
     def _passes(self, decisions: Decisions, estimates: Floats, complete: Ints, settings: dict[str, float]) -> list[torch.Tensor]:
         """Pass over minibatches of about equal size, as often as the settings say; give what `CURVES` names for each."""

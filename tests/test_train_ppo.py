@@ -1,0 +1,125 @@
+"""Runs with ``algorithm: ppo`` from the command line: what `test_train` shows of MaskablePPO, where they differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import yaml
+
+from sleuth_env.policy import load_policy
+from tests.test_train import TINY, curve, played, states, steps_of
+from training.config import make_config
+from training.network import ActorCritic, numpy_policy
+from training.run import Run
+from training.sparse import SparseRows
+from training.train import main
+
+SELF_PLAY: dict[str, Any] = TINY | {"algorithm": "ppo", "total_steps": 400}
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.yaml"
+    path.write_text(yaml.safe_dump(SELF_PLAY | {"run": str(tmp_path / "run")}))
+    return path
+
+
+def test_a_run_leaves_the_same_files_as_the_other_algorithm(tiny: Path, tmp_path: Path):
+    assert main([str(tiny)]) == 0
+    run = tmp_path / "run"
+    assert {path.name for path in run.iterdir()} == {
+        "config.yaml",
+        "progress.csv",
+        "best.safetensors",
+        "last.safetensors",
+        "lock",
+        "checkpoints",
+        "pool",
+        "tensorboard",
+    }
+    steps = steps_of(run)
+    # A rollout has at least 8 x 8 decisions and ends with the step of the games that reaches them.
+    assert all(64 <= after - before < 72 for before, after in zip([0, *steps], steps, strict=False))
+    assert 400 <= steps[-1] < 472
+    assert {"rollout/win_share", "eval/random", "train/approx_kl", "train/explained_variance"} <= set(curve(run)[-1])
+    assert load_policy(run / "last.safetensors").steps == steps[-1]
+
+
+def test_a_resumed_run_is_the_unbroken_one(tmp_path: Path):
+    config = make_config(SELF_PLAY)
+    unbroken = Run(config, tmp_path / "unbroken")
+    unbroken.start()
+    unbroken.train()
+    broken = Run(config, tmp_path / "broken")
+    broken.start()
+    # A signal in the fourth rollout.
+    asked = iter(range(10**6))
+    usual = broken.learner.learn
+    broken.learner.learn = lambda progress, _: usual(progress, lambda: bool(broken.signal) or stop(broken, next(asked) > 30))  # type: ignore[method-assign]
+    assert broken.train() == 15
+    assert 0 < broken.steps < 400
+    resumed = Run(config, tmp_path / "broken")
+    resumed.resume()
+    resumed.train()
+    assert resumed.steps == unbroken.steps
+    for one, other in zip(states(unbroken), states(resumed), strict=True):
+        assert torch.equal(one, other)
+    kept = [key for key in curve(tmp_path / "broken")[0] if not key.startswith("time/seconds") and key != "time/fps"]
+    assert [[row[key] for key in kept] for row in curve(tmp_path / "broken")] == [[row[key] for key in kept] for row in curve(tmp_path / "unbroken")]
+
+
+def stop(run: Run, now: bool) -> bool:
+    """Do what SIGTERM does."""
+    run.signal = 15 if now else 0
+    return now
+
+
+def test_a_run_that_was_killed_goes_on_from_its_first_checkpoint_as_well(tmp_path: Path):
+    config = make_config(SELF_PLAY | {"total_steps": 64})
+    first, second = Run(config, tmp_path / "first"), Run(config, tmp_path / "second")
+    for run in (first, second):
+        run.start()
+    second.close()
+    second = Run(config, tmp_path / "second")
+    second.resume()
+    for run in (first, second):
+        run.train()
+    for one, other in zip(states(first), states(second), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_a_checkpoint_without_its_games_is_refused_in_one_line(tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main([str(tiny), "--total-steps=64"]) == 0
+    run = tmp_path / "run"
+    for path in (run / "checkpoints").glob("*.pt"):
+        state = torch.load(path, weights_only=True)
+        del state["games"]
+        torch.save(state, path)
+    assert main(["--resume", str(run), "--total-steps=128"]) == 2
+    assert "cannot be resumed: 'games'" in capsys.readouterr().err
+
+
+def test_the_learner_can_be_its_own_only_opponent(tiny: Path, tmp_path: Path):
+    assert main([str(tiny), "--total-steps=64", "--opponents.past-selves=0", "--opponents.bots={}"]) == 0
+    assert main([str(tiny), "--run", str(tmp_path / "none"), "--opponents.past-selves=0", "--opponents.bots={}", "--opponents.learner=0"]) == 2
+
+
+@pytest.mark.parametrize(
+    "network", [{"hidden": [32, 16], "activation": "tanh"}, {"hidden": [32, 16], "cells": [8]}, {"hidden": [16], "cells": [], "activation": "relu"}]
+)
+def test_numpy_plays_what_torch_has_learned(network: dict[str, Any]):
+    config = make_config({"options": {"num_players": 3}, "network": network | {"initial_bias": {"accuse": -1.0}}})
+    torch.manual_seed(0)
+    networks = ActorCritic(config)
+    with torch.no_grad():
+        for weights in networks.parameters():
+            weights += 0.05 * torch.randn_like(weights)
+        observations, _, _ = played()
+        logits, values = networks(SparseRows.of(observations, np.arange(len(observations))))
+    policy = numpy_policy(config, networks.layers(), networks.action_net, networks.cells, 0)
+    assert np.abs(policy.logits(observations) - logits.numpy()).max() < 1e-3
+    assert values.shape == (len(observations),)
