@@ -1,0 +1,104 @@
+"""Train with both algorithms, in turns, and print how many decisions a second each learns from, and what it wins.
+
+    python benchmarks/training.py [--seconds 30] [--turns 3] [--players 4] [--threads 1] [--deals 0] [--config FILE]
+
+Everything is counted: games, opponents, rollouts and updates; what compiles and warms up, and the matches, are not. The settings are those of the
+configuration, the same for both: the network [256, 256], four passes and opponents among which are `sheet` bots. Where each algorithm takes seats differs:
+MaskablePPO learns in one seat of a game, `ppo` in every seat that falls to it. ``--deals 100`` plays a match against `sheet` bots after
+every turn, and says when each algorithm first won as much as both did. Turns are taken alternately, so that a busy machine is fair to both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+# A script's own folder comes first where modules are looked for, and this script is called like the package that it measures.
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from sleuth_env import sleuth
+from sleuth_env.match import evaluate
+from training.config import Config, make_config, read_file
+from training.learner import Learner
+from training.maskable import MaskableLearner
+from training.ppo import PpoLearner
+
+SETTINGS: dict[str, Any] = {
+    "num_envs": 256,
+    "network": {"hidden": [256, 256], "initial_bias": {"accuse": -7, "final": -3}},
+    "ppo": {"rollout_steps": 32, "batch_size": 2048, "epochs": 4, "learning_rate": 6e-4, "entropy": 0.003, "gae_lambda": 0.97},
+    "opponents": {"bots": {"sheet": 0.5}, "past_selves": 0, "learner": 0.5},
+}
+
+
+class Course:
+    """One learner, how long it has learned, and what it won after each turn."""
+
+    def __init__(self, learner: Learner, config: Config) -> None:
+        self.learner, self.config = learner, config
+        learner.set_opponents({name: (sleuth.make_bot(name, config.options), share) for name, share in config.opponents.bots.items()})
+        self.seconds, self.steps, self.shares = 0.0, 0, list[float]()
+        self.go_on(0.0)
+        self.seconds, self.steps = 0.0, 0
+
+    def go_on(self, seconds: float) -> None:
+        """Learn until that long has been learned in all, at least one rollout."""
+        began, before = time.perf_counter() - self.seconds, self.learner.steps
+        while True:
+            self.learner.learn(0.0, lambda: False)
+            self.seconds = time.perf_counter() - began
+            if self.seconds >= seconds:
+                break
+        self.steps += self.learner.steps - before
+
+    def match(self, deals: int) -> None:
+        """Play against `sheet` bots."""
+        bot = sleuth.make_bot("sheet", self.config.options)
+        (result,) = evaluate(sleuth, self.config.options, self.learner.policy(), [bot], deals, seed=1)
+        self.shares.append(result.entries[0].win_share)
+
+
+def print_strength(courses: dict[str, Course], turn: float) -> None:
+    """Print what each won after every turn, and when it first won as much as both did."""
+    for name, course in courses.items():
+        print(f"{name:14s} won against sheet after each {turn:.0f} s: " + " ".join(f"{share:.1%}" for share in course.shares))
+    level = min(max(course.shares) for course in courses.values())
+    for name, course in courses.items():
+        print(f"{name:14s} first won {level:.1%} after {turn * (1 + next(k for k, share in enumerate(course.shares) if share >= level)):.0f} s")
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default in (("turns", 3), ("players", 4), ("threads", 1), ("deals", 0)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--seconds", type=float, default=30.0, help="of learning, for each")
+    parser.add_argument("--config", help="a configuration file instead of the settings of this script")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    config = make_config(read_file(args.config) if args.config else SETTINGS | {"options": {"num_players": args.players}})
+    courses = {"maskable_ppo": Course(MaskableLearner(config), config), "ppo": Course(PpoLearner(config), config)}
+    for turn in range(1, args.turns + 1):
+        for course in courses.values():
+            course.go_on(args.seconds * turn / args.turns)
+            if args.deals:
+                course.match(args.deals)
+    speeds = {name: course.steps / course.seconds for name, course in courses.items()}
+    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
+    print(
+        f"{config.options.num_players} players, network {config.network.hidden}, {config.ppo.epochs} passes, {args.threads} threads; load of the machine {load}"
+    )
+    for name, speed in speeds.items():
+        print(f"{name:14s} {speed:10,.0f} decisions/s {speed / speeds['maskable_ppo']:8.2f}")
+    if args.deals:
+        print_strength(courses, args.seconds / args.turns)
+
+
+if __name__ == "__main__":
+    main()
