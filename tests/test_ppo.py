@@ -254,6 +254,12 @@ def test_a_learner_without_a_share_plays_one_seat_of_every_game():
     assert ((made._players == LEARNER).sum(axis=1) == 1).all()
 
 
+def test_a_single_game_waits_while_opponents_play():
+    made = learner({"sheet": 1.0}, num_envs=1, opponents={"learner": 0.0}, ppo=TINY["ppo"] | {"batch_size": 16})
+    assert made.learn(0.0, go_on) is not None
+    assert made.steps == 32
+
+
 # --- updates ---
 
 

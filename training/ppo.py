@@ -242,10 +242,11 @@ class PpoLearner:
             players, actions = self._players[self._rows, seats], np.zeros(len(seats), np.int64)
             self._ask_opponents(players, actions)
             mine = np.flatnonzero(players == LEARNER)
-            decisions = self._decide(mine)
-            actions[mine] = decisions.actions
-            rollout.add(decisions, mine, seats[mine])
-            self._lengths[mine, seats[mine]] += 1
+            if len(mine):
+                decisions = self._decide(mine)
+                actions[mine] = decisions.actions
+                rollout.add(decisions, mine, seats[mine])
+                self._lengths[mine, seats[mine]] += 1
             _, _, terminated, truncated, infos = self.envs.step(actions)
             if (terminated | truncated).any():
                 self._end(rollout, truncated, infos["rewards"])
