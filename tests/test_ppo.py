@@ -49,19 +49,19 @@ def rows() -> tuple[torch.Tensor, torch.Tensor]:
 
 def test_the_masked_distribution_is_that_of_torch(rows: tuple[torch.Tensor, torch.Tensor]):
     logits, legal = rows
-    log_probs = masked_log_probs(logits, legal)
+    log_probs = masked_log_probs(logits, legal.float())
     for row in range(len(logits)):
         wanted = torch.distributions.Categorical(logits=logits[row][legal[row]])
         torch.testing.assert_close(log_probs[row][legal[row]], wanted.logits)
-        torch.testing.assert_close(entropies(log_probs, legal)[row], wanted.entropy())
-    assert (log_probs[~legal] == -torch.inf).all()
+        torch.testing.assert_close(entropies(log_probs)[row], wanted.entropy())
+    assert (log_probs.exp()[~legal] == 0).all()
 
 
 def test_its_gradients_are_those_of_torch(rows: tuple[torch.Tensor, torch.Tensor]):
     logits, legal = (each[:20] for each in rows)
     ours, theirs = logits.double().requires_grad_(), logits.double().requires_grad_()
-    log_probs, actions = masked_log_probs(ours, legal), legal.to(torch.uint8).argmax(dim=1)
-    (log_probs[torch.arange(20), actions].sum() + 2 * entropies(log_probs, legal).sum()).backward()
+    log_probs, actions = masked_log_probs(ours, legal.double()), legal.to(torch.uint8).argmax(dim=1)
+    (log_probs[torch.arange(20), actions].sum() + 2 * entropies(log_probs).sum()).backward()
     for row in range(20):
         wanted = torch.distributions.Categorical(logits=theirs[row][legal[row]])
         (wanted.log_prob(torch.tensor(0)) + 2 * wanted.entropy()).backward()
@@ -70,20 +70,21 @@ def test_its_gradients_are_those_of_torch(rows: tuple[torch.Tensor, torch.Tensor
 
 def test_actions_are_drawn_by_their_probabilities(rows: tuple[torch.Tensor, torch.Tensor]):
     logits, legal = (each[1:2] for each in rows)
-    log_probs = masked_log_probs(logits, legal)
+    log_probs = masked_log_probs(logits, legal.float())
     number = 100_000
     uniform = torch.arange(number).div(number)[:, None].float()
-    counts = torch.bincount(sampled(log_probs.expand(number, -1), legal.expand(number, -1), uniform), minlength=30)
+    counts = torch.bincount(sampled(log_probs.expand(number, -1), legal.float().expand(number, -1), uniform), minlength=30)
     assert (counts / number - log_probs.exp()[0]).abs().max() < 1e-4
 
 
 @pytest.mark.parametrize("uniform", [0.0, 0.5, 1 - 2**-24])
 def test_an_illegal_action_is_never_drawn(rows: tuple[torch.Tensor, torch.Tensor], uniform: float):
     logits, legal = rows
-    drawn = sampled(masked_log_probs(logits, legal), legal, torch.full((len(logits), 1), uniform))
-    assert legal.gather(1, drawn[:, None]).all()
+    log_probs = masked_log_probs(logits, legal.float())
     # Nor where rounding leaves nothing above.
-    assert legal.gather(1, sampled(masked_log_probs(logits, legal), legal, torch.full((len(logits), 1), 1.1))[:, None]).all()
+    for height in (uniform, 1.1):
+        drawn = sampled(log_probs, legal.float(), torch.full((len(logits), 1), height))
+        assert legal.gather(1, drawn[:, None]).all()
 
 
 # --- the advantage estimate ---
@@ -270,7 +271,7 @@ def test_the_first_update_s_ratios_are_one(monkeypatch: pytest.MonkeyPatch):
     decisions = Decisions.joined(rollout.parts)
     with torch.inference_mode():
         logits, values = made.network(decisions.seen)
-        log_probs = masked_log_probs(logits, torch.from_numpy(decisions.legal).bool())
+        log_probs = masked_log_probs(logits, torch.from_numpy(decisions.legal).float())
         ratios = (log_probs.gather(1, torch.from_numpy(decisions.actions)[:, None])[:, 0] - torch.from_numpy(decisions.log_probs)).exp()
     # The same but for rounding: the rows were computed in other batches.
     assert (ratios - 1).abs().max() < 1e-5

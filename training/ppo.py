@@ -41,23 +41,26 @@ Floats = NDArray[np.float32]
 # --- the masked distribution ---
 
 
+NEVER = 1e30  # exp(-NEVER) is zero, and so is that times NEVER, which minus infinity would spoil
+
+
 def masked_log_probs(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-    """Give the log-probability of every action (f4 [D, A]), minus infinity where it is not legal (bool [D, A])."""
-    return torch.log_softmax(torch.where(legal, logits, -torch.inf), dim=-1)
+    """Give the log-probability of every action (f4 [D, A]), about -NEVER where it is not legal (f4 [D, A], 1 where it is, else 0)."""
+    # Adding is ten times faster than filling by a condition.
+    return torch.log_softmax(logits + (legal - 1) * NEVER, dim=-1)
 
 
-def entropies(log_probs: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
+def entropies(log_probs: torch.Tensor) -> torch.Tensor:
     """Give the entropy of each row in nats, f4 [D]."""
-    # What is not legal would be zero times infinity. softmax is several times faster than exp where most are minus infinity.
-    return -(torch.softmax(log_probs, dim=-1) * torch.where(legal, log_probs, 0.0)).sum(dim=-1)
+    # softmax gives the probabilities several times faster than exp where most of them are zero.
+    return -(torch.softmax(log_probs, dim=-1) * log_probs).sum(dim=-1)
 
 
 def sampled(log_probs: torch.Tensor, legal: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
     """Draw an action a row (i8 [D]) by inverting the distribution function at ``uniform`` (f4 [D, 1], in [0, 1))."""
     heights = torch.softmax(log_probs, dim=-1).cumsum(dim=-1)
-    above = heights > uniform * heights[:, -1:]
     # The first action above; should rounding leave none that is legal, the first legal one.
-    return (legal * (1 + above.to(torch.uint8))).argmax(dim=-1)
+    return (legal * (1 + (heights > uniform * heights[:, -1:]).float())).argmax(dim=-1)
 
 
 # --- the advantage estimate ---
@@ -266,7 +269,7 @@ class PpoLearner:
         uniform = torch.from_numpy(self.chance.random((len(rows), 1), np.float32)).to(self.device)
         with torch.inference_mode():
             logits, values = self.network(seen)
-            allowed = torch.from_numpy(legal).to(self.device).bool()
+            allowed = torch.from_numpy(legal).to(self.device).float()
             log_probs = masked_log_probs(logits, allowed)
             actions = sampled(log_probs, allowed, uniform)
             drawn = log_probs.gather(1, actions[:, None])[:, 0]
@@ -342,11 +345,11 @@ class PpoLearner:
             torch.from_numpy(array).to(self.device) for array in (decisions.legal, decisions.actions, decisions.log_probs, goods, returns)
         )
         logits, values = self.network(decisions.seen)
-        log_probs = masked_log_probs(logits, legal.bool())
+        log_probs = masked_log_probs(logits, legal.float())
         moved = log_probs.gather(1, actions[:, None])[:, 0] - old
         ratio = moved.exp()
         policy_loss = -torch.min(ratio * good, ratio.clamp(1 - clip, 1 + clip) * good).mean()
-        value_loss, entropy = (values - target).square().mean(), entropies(log_probs, legal.bool()).mean()
+        value_loss, entropy = (values - target).square().mean(), entropies(log_probs).mean()
         loss = policy_loss + ppo.value_weight * value_loss - entropy_weight * entropy
         self.optimizer.zero_grad()
         loss.backward()
