@@ -17,10 +17,10 @@ from tests.replaying import Replay
 from tests.strategies import ALL_VARIANTS, KNOWING, LIVELY, PATIENT, PLAYER_COUNTS, RASH, Player, option_name
 from tests.substitution import History, play, what_is_seen
 
-# Beginnings with many questions, a whole game, and games full of accusations.
-WHOLE = 10_000
 # Counting the deals of seven players takes its time.
 RECORDS_OF = {n: RECORDS if n < 7 else ("sheet", "raw") for n in PLAYER_COUNTS}
+# Beginnings with many questions, a whole game, and games full of accusations.
+WHOLE = 10_000
 GAMES = [(PATIENT, 40), (PATIENT, 100), (LIVELY, 60), (LIVELY, WHOLE), (RASH, 8), (RASH, WHOLE), (KNOWING, 30), (KNOWING, WHOLE)]
 
 
