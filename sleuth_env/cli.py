@@ -174,7 +174,8 @@ def _evaluate(args: argparse.Namespace) -> int:
 
 def _evaluation_options(args: argparse.Namespace) -> Any:
     """The options that a policy file was trained for, or the usual ones, changed by those that are given."""
-    from .policy import SUFFIX, load_policy
+    from .policy import load_policy
+    from .policy_file import SUFFIX
 
     if not args.player.endswith(SUFFIX):
         return named_options(args.options)
@@ -306,7 +307,7 @@ def _mistakes() -> tuple[type[ValueError], ...]:
     """The errors that are the user's, not the program's."""
     from .game import UnknownOptionError
     from .match import MatchError
-    from .policy import PolicyError
+    from .policy_file import PolicyError
     from .sleuth.bots import BotError
     from .sleuth.cards import OptionError
 

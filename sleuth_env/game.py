@@ -1,7 +1,7 @@
 """What a game module offers, and what the adapters ask of any game.
 
 A game is a module: data, rules and what a seat may see, as functions on structured arrays. A state is one record; a batch is
-an array of records; a single game is a batch of one. The adapters (`aec`, `solo`, `vector`, `match`) know a game only through
+an array of records; a single game is a batch of one. The adapters (`aec`, `solo`, `vector`, `sb3`, `match`) know a game only through
 the names of `Game`, so a second game is a sibling package with the same names.
 Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 """
@@ -235,6 +235,23 @@ def action_number(action: Any, num_actions: int) -> int:
     if number is None or not 0 <= number < num_actions:
         raise IllegalAction(f"an action is an integer from 0 to {num_actions - 1}, got {action!r}")
     return number
+
+
+def action_numbers(actions: Any, num_games: int, num_actions: int) -> NDArray[np.int64]:
+    """Give one action for each game as an array (i8 [B]).
+
+    Raises:
+        IllegalAction: they are something else.
+    """
+    try:
+        numbers = np.asarray(actions)
+    except ValueError:  # lists of unequal length
+        numbers = np.empty(0)
+    if numbers.shape != (num_games,):
+        raise IllegalAction(f"step takes one action for each of {num_games} games, an array of shape ({num_games},), got {actions!r}")
+    if numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < num_actions)).all():
+        numbers = np.array([action_number(action, num_actions) for action in actions])
+    return numbers.astype(np.int64)
 
 
 def refusal(game: Game, options: Any, action: int, legal: NDArray[Any], player: str) -> IllegalAction:

@@ -38,18 +38,20 @@ FIRST_PARTY = {
     "sleuth_v0": ("game", "aec"),
     "match": ("bits", "game", "rating", "policy"),
     "rating": ("game",),
-    "policy": ("game", "bits"),
+    "policy": ("game", "bits", "policy_file"),
+    "policy_file": (),
     "learners": ("game", "match"),
     "solo": ("game", "learners"),
     "vector": ("game", "learners"),
+    "sb3": ("game", "learners"),
 }
 # The command line stands above everything and may use it all; no module of the table may use it.
 COMMANDS = ("arguments", "cli", "narration", "play", "replay", "report", "streams")
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
     "pettingzoo": {"aec", "sleuth_v0"},
-    "gymnasium": {"__init__", "aec", "learners", "solo", "vector"},
-    "stable_baselines3": {"vector"},
+    "gymnasium": {"__init__", "aec", "learners", "sb3", "solo", "vector"},
+    "stable_baselines3": {"sb3"},
     "sb3_contrib": set(),
     "torch": set(),
     "PIL": {"sleuth/picture"},
@@ -148,7 +150,7 @@ class Missing:
 sys.meta_path.insert(0, Missing())
 import numpy as np
 import sleuth_env
-from sleuth_env import sleuth_v0, vector, policy
+from sleuth_env import sleuth_v0, vector, sb3, policy
 
 env = sleuth_v0.env(num_players=3, render_mode="rgb_array")
 env.reset(seed=1)

@@ -13,7 +13,7 @@ import pytest
 from sleuth_env.policy import save_policy
 from sleuth_env.sleuth.cards import Options, make_rules, num_actions
 from sleuth_env.sleuth.features import RECORDS, observation_layout, observation_size
-from tests.test_policy import VERSIONS, random_policy
+from tests.policies import VERSIONS, random_policy
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)

@@ -13,7 +13,8 @@ import yaml
 
 from sleuth_env import sleuth
 from sleuth_env.match import Table
-from sleuth_env.policy import load_policy, read_metadata, save_policy
+from sleuth_env.policy import load_policy, save_policy
+from sleuth_env.policy_file import read_metadata
 from sleuth_env.sleuth import Options
 from training.config import make_config
 from training.curve import STEPS

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sleuth_env.policy import read_metadata
+from sleuth_env.policy_file import read_metadata
 from tests.test_train import TINY, steps_of, the_line
 from training.run import Run
 from training.train import main

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sleuth_env.policy import PolicyError
+from sleuth_env.policy_file import PolicyError
 
 from .config import ConfigError, keys, make_config, read_file, read_yaml
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from sleuth_env import sleuth
-from sleuth_env.policy import SUFFIX, one_line
+from sleuth_env.policy_file import SUFFIX, one_line
 
 MOST_QUOTED, MOST_MISTAKES, MOST_FILE_BYTES = 80, 20, 1 << 20
 

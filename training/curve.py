@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat, filter_excluded_keys
 from torch.utils.tensorboard import SummaryWriter
 
-from sleuth_env.policy import write_atomically
+from sleuth_env.policy_file import write_atomically
 
 from .config import ConfigError
 

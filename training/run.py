@@ -23,8 +23,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from sleuth_env import sleuth
 from sleuth_env.match import evaluate
-from sleuth_env.policy import Policy, PolicyError, make_player, read_metadata, save_policy, write_atomically
-from sleuth_env.vector import SleuthVecEnv
+from sleuth_env.policy import Policy, make_player, save_policy
+from sleuth_env.policy_file import PolicyError, read_metadata, write_atomically
+from sleuth_env.sb3 import SleuthVecEnv
 
 from .checkpoint import all_finite, locked, read_checkpoint
 from .config import Config, ConfigError

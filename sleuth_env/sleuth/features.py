@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from functools import lru_cache
 from math import comb, log2, prod
 from typing import Any, NamedTuple
@@ -52,6 +53,7 @@ class Block:
         scale: NUMBER and FRACTION divide by it.
         base: see ONE_HOT and EQUALS.
         column: for fields with several columns a row: which one.
+        only: a field of masks, one for each number of the first axis: nothing is written of what they do not name.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Block:
     scale: float = 1.0
     base: int = 0
     column: int = 0
+    only: str = dataclass_field(default="", repr=False)  # how it is written, not what: no part of the digest
 
     @property
     def size(self) -> int:
@@ -104,9 +107,9 @@ def _blocks(players: int, missing: int, max_turns: int, record: str) -> list[Blo
         Block("hand", "hand", (NUM_GEMS,)),
         Block("table", "table", (NUM_GEMS,)),
         *_record_blocks(players, missing, record),
-        Block("answer_known", "answers", (players, NUM_QUESTIONS, 1), KNOWN),
-        Block("answer_count", "answers", (players, NUM_QUESTIONS, 1), NUMBER, scale=LARGEST_COUNT),
-        Block("askers", "askers", (players, NUM_QUESTIONS, players)),
+        Block("answer_known", "answers", (players, NUM_QUESTIONS, 1), KNOWN, only="told"),
+        Block("answer_count", "answers", (players, NUM_QUESTIONS, 1), NUMBER, scale=LARGEST_COUNT, only="told"),
+        Block("askers", "askers", (players, NUM_QUESTIONS, players), only="told"),
         Block("seen_by", "seen_by", (players, NUM_GEMS)),
         Block("search", "search", (players, NUM_SEARCH_CARDS)),
         Block("spent", "spent", (players, NUM_SEARCH_CARDS)),
@@ -129,9 +132,9 @@ def _blocks(players: int, missing: int, max_turns: int, record: str) -> list[Blo
     ]
 
 
-# A block as the kernel reads it: rows of `width` inputs from `at` on, made of one number each, `stride` items apart.
+# A block as the kernel reads it: groups of rows of `width` inputs from `at` on, made of one number each, `stride` items apart.
 CODE = np.dtype(
-    [(name, "i8") for name in ("encoding", "from_sheet", "item_size", "start", "stride", "rows", "width", "base", "at")] + [("scale", "f8")],
+    [(name, "i8") for name in ("encoding", "from_sheet", "item_size", "start", "stride", "only", "groups", "rows", "width", "base", "at")] + [("scale", "f8")],
     align=True,
 )
 
@@ -143,7 +146,10 @@ def _encode(block: Block, at: int) -> tuple[Any, ...]:
     item_size = dtype.base.itemsize
     stride = EVENT_FIELDS if block.field == "events" else 1
     width = block.shape[-1]
-    return (block.encoding, from_sheet, item_size, offset // item_size + block.column, stride, block.size // width, width, block.base, at, block.scale)
+    start, only = offset // item_size + block.column, -1 if not block.only else VIEW.fields[block.only][1] // 8  # type: ignore[index]
+    groups = block.shape[0] if block.only else 1
+    rows = block.size // width // groups
+    return (block.encoding, from_sheet, item_size, start, stride, only, groups, rows, width, block.base, at, block.scale)
 
 
 class Layout:
@@ -207,56 +213,80 @@ def observation_size(options: Options, record: str = "sheet") -> int:
     return observation_layout(options, record).size
 
 
+# Blocks are written for some rows at once: their output stays in the nearest cache, and the same branch is taken many times
+# in a row. Rows are given by their number, for a slice would cost more than what is done with it.
+ROWS_AT_ONCE = 16
+
+
 @inner
-def _write_bits(row, at, width, mask):
+def _write_bits(out, b, at, width, mask):
     mask &= (1 << width) - 1
     while mask != 0:
-        row[at + lowest(mask)] = 1.0
+        out[b, at + lowest(mask)] = 1.0
         mask &= mask - 1
 
 
 @inner
-def _write_number(row, at, encoding, width, base, scale, number):
+def _write_number(out, b, at, code, number):
+    encoding, width, base = code["encoding"], code["width"], code["base"]
     if encoding == BITS:
-        _write_bits(row, at, width, number)
+        _write_bits(out, b, at, width, number)
     elif encoding == CLEAR_BITS:
-        _write_bits(row, at, width, ~number)
+        _write_bits(out, b, at, width, ~number)
     elif encoding == ONE_HOT:
         if 0 <= number - base < width:
-            row[at + number - base] = 1.0
+            out[b, at + number - base] = 1.0
     elif encoding == EQUALS:
-        row[at] = number == base
+        out[b, at] = number == base
     elif encoding == KNOWN:
-        row[at] = number >= 0
+        out[b, at] = number >= 0
     elif number > 0:
-        row[at] = number / scale
+        out[b, at] = number / code["scale"]
 
 
 @inner
-def _write_block(row, code, numbers):
+def _write_block(out, first, last, code, numbers):
     """Write one block from the numbers of a record, read as integers of the block's item size."""
-    encoding, width, base, scale = code["encoding"], code["width"], code["base"], code["scale"]
     item, at = code["start"], code["at"]
     for _ in range(code["rows"]):
-        _write_number(row, at, encoding, width, base, scale, np.int64(numbers[item]))
+        for b in range(first, last):
+            _write_number(out, b, at, code, np.int64(numbers[b, item]))
         item += code["stride"]
-        at += width
+        at += code["width"]
+
+
+@inner
+def _write_named(out, first, last, code, numbers, masks):
+    """Write one block, of which masks (one for each group of rows) name what there is to write."""
+    item, at = code["start"], code["at"]
+    for k in range(code["groups"]):
+        for b in range(first, last):
+            todo = masks[b, code["only"] + k]
+            while todo:
+                i = lowest(todo)
+                todo &= todo - 1
+                _write_number(out, b, at + i * code["width"], code, np.int64(numbers[b, item + i]))
+        item += code["rows"]
+        at += code["rows"] * code["width"]
 
 
 @kernel
 def _write(codes, views_8, views_4, views_1, sheets_8, out):
     """Write every block; the records come as plain arrays of their 8, 4 and 1 byte numbers."""
-    for b in range(out.shape[0]):
-        out[b, :] = 0.0
+    for first in range(0, out.shape[0], ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, out.shape[0])
+        out[first:last, :] = 0.0
         for i in range(codes.size):
-            if codes[i]["from_sheet"]:
-                _write_block(out[b], codes[i], sheets_8[b])
+            if codes[i]["only"] >= 0:
+                _write_named(out, first, last, codes[i], views_1, views_8)
+            elif codes[i]["from_sheet"]:
+                _write_block(out, first, last, codes[i], sheets_8)
             elif codes[i]["item_size"] == 8:
-                _write_block(out[b], codes[i], views_8[b])
+                _write_block(out, first, last, codes[i], views_8)
             elif codes[i]["item_size"] == 4:
-                _write_block(out[b], codes[i], views_4[b])
+                _write_block(out, first, last, codes[i], views_4)
             else:
-                _write_block(out[b], codes[i], views_1[b])
+                _write_block(out, first, last, codes[i], views_1)
 
 
 def _numbers(records: np.ndarray, kind: str) -> np.ndarray:

@@ -13,8 +13,8 @@ from stable_baselines3.common.vec_env import VecEnv, VecMonitor, is_vecenv_wrapp
 from sleuth_env import sleuth
 from sleuth_env.game import IllegalAction
 from sleuth_env.match import LEARNER, Table
+from sleuth_env.sb3 import SleuthVecEnv
 from sleuth_env.sleuth import Options
-from sleuth_env.vector import SleuthVecEnv
 
 THREE = Options(num_players=3)
 VARIANTS = [
@@ -244,7 +244,7 @@ def test_the_methods_of_a_vec_env_work():
 
 def test_the_module_imports_without_stable_baselines3():
     code = (
-        "import sys; sys.modules['stable_baselines3'] = None; import sleuth_env.vector as v; assert 'torch' not in sys.modules\n"
+        "import sys; sys.modules['stable_baselines3'] = None; import sleuth_env.sb3 as v; assert 'torch' not in sys.modules\n"
         "try: v.SleuthVecEnv\nexcept ImportError as error: print(error)"
     )
     assert "pip install stable-baselines3" in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
