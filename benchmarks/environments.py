@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from sleuth_env import sleuth_v0
+from sleuth_env import sleuth, sleuth_v0
 from sleuth_env.solo import SoloEnv, SoloVectorEnv
 
 FROM_EXCHANGE = 38  # the last actions: exchange, accuse one of 36 gems, pass
@@ -91,7 +91,7 @@ def main() -> None:
     seconds = parser.parse_args().seconds
     rows: list[tuple[str, Callable[[Any, float], float], Callable[[], Any]]] = []
     for n in (3, 4, 7):
-        for record in ("sheet", "raw"):
+        for record in sleuth.RECORDS:
             rows.append((f"raw_env, {n} players, {record}", play_aec, lambda n=n, r=record: sleuth_v0.raw_env(num_players=n, record=r)))
         rows.append((f"env (wrapped), {n} players, sheet", play_aec, lambda n=n: sleuth_v0.env(num_players=n)))
         for bot in ("cautious", "sheet"):
