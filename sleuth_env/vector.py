@@ -176,7 +176,7 @@ class SleuthVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
 
     def _deal(self, rows: NDArray[np.int64]) -> None:
         """Deal the next game of each row, from its stream."""
-        seeds = [self._streams[row].integers(0, 2**64, dtype=np.uint64) for row in rows.tolist()]  # type: ignore[union-attr]
+        seeds = [self._streams[row].integers(0, 2**64, dtype=np.uint64) for row in rows.tolist()]
         states = self.game.new_states(len(rows))
         self.game.deal(self._rules, states, np.array(seeds, np.uint64))
         opaque(self._states)[rows] = opaque(states)

@@ -61,7 +61,7 @@ FRAMEWORKS = {
 # Those that may be imported inside functions only, so that the package does without them until they are needed.
 LATE = ("stable_baselines3", "PIL", "rich", "prompt_toolkit")
 # Of the state's module, what a module that is given views may name: its constants.
-STATE_FUNCTIONS = {"STATE", "deal", "new_states", "blank", "problems", "legal", "step", "outcome"}
+STATE_FUNCTIONS = {"STATE", "BLANK", "deal", "new_states", "problems", "legal", "step", "outcome"}
 VIEWERS = ("clues", "features", "drawing", "picture", "scene", "bots", "scoring", "belief", "panel")
 
 

@@ -20,10 +20,11 @@ import numpy as np
 from ..bits import inner, kernel, lowest
 from ..deduction.automata import NO_DEAL
 from ..deduction.counting import BROKEN
-from ..deduction.sheet import SHEET
+from ..deduction.evidence import EVIDENCE
+from ..deduction.sheet import SHEET, propagate
 from .belief import belief, beliefs
 from .cards import NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, QUESTIONS, Options, question_gems
-from .clues import read_sheet
+from .clues import clues, read_sheet
 from .state import ASKER, CARD, COUNT, EVENT_FIELDS, IN, KIND, NUM_EVENT_KINDS, NUM_PHASES, OUT, QUESTION, RIGHT, TARGET
 from .view import VIEW
 
@@ -245,22 +246,22 @@ def _write_number(out, b, at, code, number):
 
 
 @inner
-def _write_block(out, first, last, code, numbers):
-    """Write one block from the numbers of a record, read as integers of the block's item size."""
+def _write_block(out, code, numbers):
+    """Write one block from the numbers of records, read as integers of the block's item size."""
     item, at = code["start"], code["at"]
     for _ in range(code["rows"]):
-        for b in range(first, last):
+        for b in range(out.shape[0]):
             _write_number(out, b, at, code, np.int64(numbers[b, item]))
         item += code["stride"]
         at += code["width"]
 
 
 @inner
-def _write_named(out, first, last, code, numbers, masks):
+def _write_named(out, code, numbers, masks):
     """Write one block, of which masks (one for each group of rows) name what there is to write."""
     item, at = code["start"], code["at"]
     for k in range(code["groups"]):
-        for b in range(first, last):
+        for b in range(out.shape[0]):
             todo = masks[b, code["only"] + k]
             while todo:
                 i = lowest(todo)
@@ -270,27 +271,43 @@ def _write_named(out, first, last, code, numbers, masks):
         at += code["rows"] * code["width"]
 
 
+@inner
+def _write_rows(codes, views_8, views_4, views_1, sheets_8, out):
+    """Write every block of some rows; the records come as plain arrays of their 8, 4 and 1 byte numbers."""
+    out[:, :] = 0.0
+    for i in range(codes.size):
+        if codes[i]["only"] >= 0:
+            _write_named(out, codes[i], views_1, views_8)
+        elif codes[i]["from_sheet"]:
+            _write_block(out, codes[i], sheets_8)
+        elif codes[i]["item_size"] == 8:
+            _write_block(out, codes[i], views_8)
+        elif codes[i]["item_size"] == 4:
+            _write_block(out, codes[i], views_4)
+        else:
+            _write_block(out, codes[i], views_1)
+
+
 @kernel
-def _write(codes, views_8, views_4, views_1, sheets_8, out):
-    """Write every block; the records come as plain arrays of their 8, 4 and 1 byte numbers."""
+def _write(rules, codes, views, views_8, views_4, views_1, evidence, sheets, sheets_8, out):
+    """Write observations, whose sheets are made on the way; evidence and sheets, of `ROWS_AT_ONCE` rows or none, are working space.
+
+    Gives the first row whose view no deal satisfies, -1 if there is none.
+    """
     for first in range(0, out.shape[0], ROWS_AT_ONCE):
         last = min(first + ROWS_AT_ONCE, out.shape[0])
-        out[first:last, :] = 0.0
-        for i in range(codes.size):
-            if codes[i]["only"] >= 0:
-                _write_named(out, first, last, codes[i], views_1, views_8)
-            elif codes[i]["from_sheet"]:
-                _write_block(out, first, last, codes[i], sheets_8)
-            elif codes[i]["item_size"] == 8:
-                _write_block(out, first, last, codes[i], views_8)
-            elif codes[i]["item_size"] == 4:
-                _write_block(out, first, last, codes[i], views_4)
-            else:
-                _write_block(out, first, last, codes[i], views_1)
+        if sheets.size:
+            clues(rules, views[first:last], evidence)
+            propagate(evidence[: last - first], sheets)
+            for b in range(last - first):
+                if sheets[b]["broken"]:
+                    return first + b
+        _write_rows(codes, views_8[first:last], views_4[first:last], views_1[first:last], sheets_8, out[first:last])
+    return -1
 
 
 def _numbers(records: np.ndarray, kind: str) -> np.ndarray:
-    return records.view(kind).reshape(records.size, -1)
+    return records.view(kind).reshape(records.size, records.dtype.itemsize // int(kind[1]))
 
 
 def odds(rules: np.ndarray, views: np.ndarray) -> Odds:
@@ -335,8 +352,12 @@ def write_observations(rules: np.ndarray, views: np.ndarray, out: np.ndarray, re
         raise ValueError(f"out must have the shape {(views.size, layout.size)}, got {out.shape}")
     if not views.size:
         return
-    sheets = read_sheet(rules, views) if record == "sheet" else np.zeros(views.size, SHEET)
-    _write(layout.code, _numbers(views, "i8"), _numbers(views, "i4"), _numbers(views, "i1"), _numbers(sheets, "i8"), out)
+    rows = ROWS_AT_ONCE if record == "sheet" else 0
+    evidence, sheets = np.empty(rows, EVIDENCE), np.empty(rows, SHEET)
+    numbers = _numbers(views, "i8"), _numbers(views, "i4"), _numbers(views, "i1")
+    broken = _write(rules, layout.code, views, *numbers, evidence, sheets, _numbers(sheets, "i8"), out)
+    if broken >= 0:
+        read_sheet(rules, views[broken : broken + 1])
     if record == "exact":
         _write_odds(layout, odds(rules, views), out)
 
