@@ -1,7 +1,7 @@
 """The command ``sleuth``: matches between bots and policy files, replays of game texts, and a game in the terminal.
 
 Whatever a user gets wrong is answered by one line on stderr and exit code 2; Ctrl-C by one line and exit code 130. What takes time
-to import is imported where it is needed, so that Ctrl-C is answered so from the start.
+to import is imported where it is needed. The script itself is `sleuth_command`, which answers Ctrl-C while this is imported.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ import json
 import os
 import secrets
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from . import __version__
-from .arguments import OPTION_VALUES, CommandError, check_writable, file_name, listed, named_options, options_last, steps, whole
-from .streams import WriteError, called, prepare_streams, read_text, write_text
+from .arguments import OPTION_VALUES, CommandError, check_writable, file_name, listed, named_options, one_line, options_last, steps, whole
+from .streams import WriteError, called, prepare_streams, read_line, read_text, write_text
 
 FAILED, MISTAKEN, INTERRUPTED = 1, 2, 130
-EXIT_CODES = "exit codes: 0 done; 1 the output could not be written; 2 a mistake in the command or in a file; 130 Ctrl-C"
+EXIT_CODES = "exit codes: 0 done; 1 the output could not be written, or memory is short; 2 a mistake in the command or in a file; 130 Ctrl-C"
 MOST_GAMES = 10**7
 BASELINES = "random,cautious,sheet"
 SEATS = "a bot (random, cautious, sheet) or a policy file (*.safetensors)"
@@ -37,9 +38,16 @@ class _Parser(argparse.ArgumentParser):
         """Raise instead of printing the usage."""
         raise CommandError(message)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write, and do not hide that it cannot be written."""
+        (file or sys.stdout).write(message)
 
-class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """Show defaults that say something, and examples as they are written."""
+
+class _Help(argparse.ArgumentDefaultsHelpFormatter):
+    """Show defaults that say something, and examples and tables, which are indented, as they are written."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(line if line.startswith(" ") else textwrap.fill(line, width) for line in text.splitlines())
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         says_nothing = action.default is None or action.default is False or action.default == []
@@ -239,7 +247,7 @@ def _replay(args: argparse.Namespace) -> int:
         if args.pause:
             sys.stdout.flush()
             # The end of the input ends the pauses, not the replay.
-            args.pause = sys.stdin.readline() != ""
+            args.pause = read_line() != ""
     return 0
 
 
@@ -275,8 +283,8 @@ def _play(args: argparse.Namespace) -> int:
     check_writable(args.save)
     seed = secrets.randbits(32) if args.seed is None else args.seed
     session = Session(options, _opponents(args, options), args.seat, seed, line_reader(), lambda text: _show([text.rstrip("\n")]), _in_colour())
-    _show([f"Seed {seed}."])
     try:
+        _show([f"Seed {seed}."])
         session.run()
     except QuitError:
         _show(["You have left the game."])
@@ -355,7 +363,7 @@ def _run(words: Sequence[str]) -> int:
 def _end(message: str, code: int) -> int:
     if sys.stderr is None:
         return code
-    sys.stderr.write(f"sleuth: {' '.join(message.split())}\n")
+    sys.stderr.write(f"sleuth: {one_line(message)}\n")
     return code
 
 

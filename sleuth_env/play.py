@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import CommandError
+from .arguments import one_line
 from .game import Bot, load_game
 from .match import LEARNER, Table
 from .narration import counted, is_public, private_lines, seat_names
@@ -23,7 +23,7 @@ from .sleuth.names import action_names, gem_names, search_card_names
 from .sleuth.notation import event_text
 from .sleuth.state import MUST_ACCUSE, OFFER, OUT, RIGHT, SECOND, TURN
 from .sleuth.transcript import game_text, result_text
-from .streams import WriteError, write_text
+from .streams import WriteError, read_line, write_text
 
 COMMANDS = {
     "help": "this text",
@@ -69,14 +69,11 @@ def read_plainly(prompt: str, words: Sequence[str]) -> str:
 
     Raises:
         EOFError: the input has ended.
-        CommandError: stdin cannot be read.
+        CommandError: stdin cannot be read, or a line of it does not end.
     """
     sys.stdout.write(prompt)
     sys.stdout.flush()
-    try:
-        line = sys.stdin.readline()
-    except OSError as error:
-        raise CommandError(f"the input cannot be read: {error.strerror or error}") from error
+    line = read_line()
     if not line:
         raise EOFError
     if not sys.stdin.isatty():
@@ -245,7 +242,7 @@ class Session:
         try:
             write_text(name, self.text, replace=False)
         except WriteError as error:
-            self.write(f"{error}.")
+            self.write(f"{one_line(str(error))}.")
             return
         self.write(SAVED.format(name))
 

@@ -75,7 +75,7 @@ def test_the_table_of_actions_adds_up(num_players: int) -> None:
 
 
 def output(command: str) -> str:
-    run = subprocess.run([sys.executable, "-m", "sleuth_env.cli", *command.split()[1:]], capture_output=True, text=True, timeout=300)
+    run = subprocess.run([sys.executable, "-m", "sleuth_command", *command.split()[1:]], capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stderr
     return run.stdout
 

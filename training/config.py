@@ -331,7 +331,7 @@ def _explain(mistake: Any) -> str:
         for name in mistake["loc"][:-1]:
             section = section.model_fields[name].annotation  # type: ignore[assignment]
         return f"{path}: {unknown_key(str(mistake['loc'][-1]), list(section.model_fields))}"
-    text = mistake["msg"].replace("Input should", "must")
+    text = re.sub("^(Input|List|String|Dictionary) should", "must", mistake["msg"])
     for jargon, words in PLAIN.items():
         text = re.sub(jargon, words, text)
     return f"{path.removesuffix('.[key]')}: {text[:1].lower()}{text[1:]}, got {shown(value)}"

@@ -1,0 +1,178 @@
+"""Many games at once, every seat of which is a learner's."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+from sleuth_env import sleuth_v0
+from sleuth_env.game import IllegalAction
+from sleuth_env.sleuth import OptionError, Options
+from sleuth_env.vector import SleuthVectorEnv
+from tests.playing import choose, keywords
+from tests.strategies import ALL_VARIANTS, option_name
+
+
+def steps(envs: SleuthVectorEnv, number: int, accuse: float = 0.1, seed: int = 5) -> list[list[Any]]:
+    """Play some steps, every game with choices of its own; give what each row was given."""
+    chances = [random.Random(seed + row) for row in range(envs.num_envs)]
+    rows: list[list[Any]] = [[] for _ in chances]
+    for _ in range(number):
+        actions = [choose(mask, chance, accuse) for mask, chance in zip(envs.action_masks(), chances, strict=True)]
+        observations, rewards, terminated, truncated, infos = envs.step(np.array(actions))
+        masks, seats = envs.action_masks(), envs.acting_seat
+        for row, given in enumerate(rows):
+            given.append((observations[row].tobytes(), masks[row].tobytes(), int(seats[row]), rewards[row], terminated[row], truncated[row]))
+            given.append(infos["rewards"][row].tolist())
+    return rows
+
+
+@pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+def test_every_row_is_the_game_of_a_pettingzoo_environment(options: Options) -> None:
+    envs, singles = SleuthVectorEnv(3, **keywords(options)), [sleuth_v0.raw_env(**keywords(options)) for _ in range(3)]
+    observations, infos = envs.reset(seed=20)
+    chance, ended = random.Random(1), 0
+    for i, env in enumerate(singles):
+        env.reset(seed=20 + i)
+    for _ in range(80):
+        agents = [env.agent_selection for env in singles]
+        assert [f"player_{seat}" for seat in infos["acting_seat"]] == agents
+        shown = [env.observe(agent) for env, agent in zip(singles, agents, strict=True)]
+        assert observations.tobytes() == np.array([one["observation"] for one in shown]).tobytes()
+        assert (envs.action_masks() == [one["action_mask"] for one in shown]).all()
+        actions = [choose(one["action_mask"], chance, 0.3) for one in shown]
+        for env, action in zip(singles, actions, strict=True):
+            env.step(action)
+        observations, rewards, terminated, truncated, infos = envs.step(np.array(actions))
+        assert infos["rewards"].tolist() == [list(env.rewards.values()) for env in singles]
+        assert rewards.tolist() == [env.rewards[agent] for env, agent in zip(singles, agents, strict=True)]
+        assert terminated.tolist() == [env.terminations["player_0"] for env in singles]
+        assert truncated.tolist() == [env.truncations["player_0"] for env in singles]
+        for i in np.flatnonzero(terminated | truncated):
+            last = singles[i].observe(agents[i])["observation"]
+            assert infos["final_obs"][i].tobytes() == last.tobytes()
+            singles[i].reset()
+            ended += 1
+    assert ended > 1
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_game_does_not_depend_on_the_batch_nor_on_the_number_of_threads(threads: int) -> None:
+    envs, alone = SleuthVectorEnv(5, threads=threads), SleuthVectorEnv(1, threads=2)
+    together = (envs.reset(seed=7)[0].tolist(), steps(envs, 50))
+    for row in (0, 4):
+        assert alone.reset(seed=7 + row)[0].tolist() == together[0][row : row + 1]
+        assert steps(alone, 50, seed=5 + row) == [together[1][row]]
+    envs.close()
+
+
+def test_without_copies_the_same_memory_is_given_each_time() -> None:
+    envs, copying = SleuthVectorEnv(3, copy=False), SleuthVectorEnv(3)
+    first, _ = envs.reset(seed=1)
+    given, _ = copying.reset(seed=1)
+    before, mask = given.copy(), copying.action_masks()
+    actions = mask.argmax(axis=1)
+    second, third = envs.step(actions)[0], copying.step(actions)[0]
+    assert first is second
+    assert (second == third).all()
+    assert (given == before).all()
+    assert envs.action_masks() is envs.action_masks()
+    assert copying.action_masks() is not copying.action_masks()
+
+
+def test_what_every_seat_saw_last_is_kept() -> None:
+    envs, env = SleuthVectorEnv(2, num_players=4, max_turns=3), sleuth_v0.raw_env(num_players=4, max_turns=3)
+    envs.reset(seed=3)
+    env.reset(seed=4)
+    assert envs.final_observations()[1].shape == (0, 4, envs.size)
+    while not env.truncations["player_0"]:
+        actions = [choose(mask, random.Random(1), 0) for mask in envs.action_masks()]
+        env.step(actions[1])
+        _, _, _, truncated, _ = envs.step(np.array(actions))
+    rows, seen = envs.final_observations()
+    assert truncated[1]
+    assert 1 in rows
+    assert seen[rows.tolist().index(1)].ravel().tobytes() == env.state().tobytes()
+
+
+def test_an_illegal_action_moves_no_game() -> None:
+    envs = SleuthVectorEnv(3)
+    envs.reset(seed=1)
+    before, masks = envs.reveal(), envs.action_masks()
+    actions = masks.argmax(axis=1)
+    actions[2] = int(np.flatnonzero(masks[2] == 0)[0])
+    with pytest.raises(IllegalAction, match=r"player_\d of game 2 .*may not choose action"):
+        envs.step(actions)
+    for wrong in ([0, 0], np.zeros(3), [0, 0, envs.num_actions], [[0], [0], [0]], None):
+        with pytest.raises(IllegalAction):
+            envs.step(wrong)
+    assert envs.reveal() == before
+
+
+def test_some_games_can_be_reset() -> None:
+    envs = SleuthVectorEnv(3)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        envs.step(np.zeros(3, np.int64))
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        envs.reset(options={"reset_mask": np.array([True, False, True])})
+    envs.reset(seed=1)
+    steps(envs, 5)
+    before = envs.reveal()
+    envs.reset(seed=9, options={"reset_mask": np.array([False, True, False])})
+    assert [new == old for new, old in zip(envs.reveal(), before, strict=True)] == [True, False, True]
+    assert envs.reveal()[1] == _dealt(10)
+
+
+def _dealt(seed: int) -> dict[str, Any]:
+    env = sleuth_v0.raw_env()
+    env.reset(seed=seed)
+    return env.reveal()
+
+
+def test_copies_go_on_as_the_original_does() -> None:
+    envs = SleuthVectorEnv(2, threads=2)
+    envs.reset(seed=1)
+    steps(envs, 10)
+    twins = [copy.deepcopy(envs), pickle.loads(pickle.dumps(envs))]
+    expected = steps(envs, 60)
+    assert [steps(twin, 60) for twin in twins] == [expected, expected]
+
+
+def test_gymnasium_makes_it() -> None:
+    envs = gymnasium.make_vec("sleuth_env:sleuth_env/SleuthSelfPlay-v0", num_envs=4, num_players=5, record="raw")
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    observations, infos = envs.reset(seed=1)
+    assert envs.observation_space.contains(observations)
+    assert set(infos["acting_seat"]) <= set(range(5))
+    assert envs.observation_space.contains(envs.step(envs.unwrapped.action_masks().argmax(axis=1))[0])
+
+
+@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
+def test_a_drawing_shows_what_the_seat_to_act_knows(mode: str) -> None:
+    envs, env = SleuthVectorEnv(2, render_mode=mode), sleuth_v0.raw_env(render_mode=mode)
+    envs.reset(seed=3)
+    env.reset(seed=4)
+    assert np.array_equal(envs.render()[1], env.render())
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"num_envs": 0}, "num_envs must be an integer of at least 1, got 0"),
+        ({"threads": 0}, "threads must be an integer of at least 1, got 0"),
+        ({"record": "sheep"}, "record must be one of"),
+        ({"render_mode": "film"}, "render_mode must be one of"),
+        ({"num_players": 2}, "num_players"),
+        ({"colour": 2}, "unknown option 'colour'"),
+    ],
+)
+def test_a_wrong_setting_is_refused(named: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, OptionError), match=message):
+        SleuthVectorEnv(**named)
