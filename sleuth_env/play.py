@@ -28,7 +28,7 @@ from .streams import WriteError, read_line, write_text
 COMMANDS = {
     "help": "this text",
     "sheet": "what you know: the cells still open, search cards, the last events",
-    "odds": "each gem's chance to be missing and the questions that tell most, by a count of all deals that fit what you know",
+    "odds": "each gem's chance to be missing and the questions that tell most",
     "legal": "the numbered list of your legal actions; legal WORD ... lists those that contain all the words",
     "save": "write the game so far to a new file, save FILE; it shows every hidden card",
     "quit": "leave the game",
