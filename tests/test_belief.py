@@ -56,7 +56,9 @@ def test_questions_appraised_together_are_worth_what_each_is_alone(options):
             found = worths[holder, question]
             assert found["information"] == pytest.approx(worlds.information(holder, cards, shown), abs=1e-12)
             assert found["decides"] == pytest.approx(worlds.decides(holder, cards, shown), abs=1e-12)
-            answers = worlds.question(holder, cards, shown).table.sum(axis=1)
+            table = worlds.question(holder, cards, shown).table
+            assert found["rightly"] == pytest.approx(table.max(axis=1).sum(), abs=1e-12)
+            answers = table.sum(axis=1)
             assert found["surprise"] == pytest.approx(-(answers * np.log2(answers)).sum(), abs=1e-9)
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,8 @@ from tests.oracle import ACTIONS, GEMS
 from tests.situation import Situation, gem_names
 from tests.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
 
-CAREFUL = ("cautious", "sheet")
+CAREFUL = ("cautious", "sheet", "entropy")
+COUNTING = ("entropy",)
 
 
 def choice(game: Situation, bot: str, seed: int = 0) -> tuple:
@@ -47,9 +49,18 @@ def reveal_all_but(game: Situation, viewer: int, hidden: list[str]) -> None:
             game.states["seen"][0, viewer, seat] = int(game.hands[seat]) & ~gem_mask(hidden)
 
 
-@pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
-def test_bots_play_legally_to_the_end_and_a_row_decides_as_it_would_alone(options: Options) -> None:
-    games = BotGames(options, ("sheet", "cautious", "random"), 5, seed=1)
+def fields(*others: str) -> list:
+    """Give every variant with a table of the others, and with one for each counting bot; those of many players are long."""
+    cases = []
+    for options, counting in product(ALL_VARIANTS, [None, *COUNTING]):
+        names, marks = (others, ()) if counting is None else ((counting, *others), pytest.mark.slow if options.num_players > 4 else ())
+        cases.append(pytest.param(options, names, marks=marks, id=f"{option_name(options)}-{names[0]}"))
+    return cases
+
+
+@pytest.mark.parametrize(("options", "names"), fields("sheet", "cautious", "random"))
+def test_bots_play_legally_to_the_end_and_a_row_decides_as_it_would_alone(options: Options, names: tuple[str, ...]) -> None:
+    games = BotGames(options, names, 3, seed=1)
     for moment, (bot, _, _, views, marks, seeds, actions) in enumerate(games.play()):
         if moment % 7 == 0:
             alone = [bot.act(views[b : b + 1], marks[b : b + 1], seeds[b : b + 1])[0] for b in range(views.size)]
@@ -57,9 +68,9 @@ def test_bots_play_legally_to_the_end_and_a_row_decides_as_it_would_alone(option
     assert (games.states["phase"] == FINISHED).all()
 
 
-@pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
-def test_cautious_and_sheet_accuse_only_what_is_proved(options: Options) -> None:
-    games, accused = BotGames(options, CAREFUL, 8, seed=4), 0
+@pytest.mark.parametrize(("options", "names"), fields("sheet", "cautious"))
+def test_careful_bots_accuse_only_what_is_proved(options: Options, names: tuple[str, ...]) -> None:
+    games, accused = BotGames(options, names, 4, seed=4), 0
     accuse_at = int(games.rules["accuse_at"][0])
     for decisions in games.play():
         named = decisions.actions - accuse_at
@@ -106,15 +117,16 @@ def test_after_somebody_elses_final_question_a_bot_that_must_accuse_names_a_gem_
     assert gem in hidden
 
 
-def test_sheet_asks_the_final_question_that_decides_between_two_gems() -> None:
+@pytest.mark.parametrize("bot", ["sheet", "entropy"])
+def test_a_final_question_decides_between_two_gems(bot: str) -> None:
     hidden = ["red-opal-pair", "green-pearl-cluster"]
     game = Situation(Options(4, winners=2), hidden[:1], {2: hidden[1:]})
     reveal_all_but(game, 0, hidden)
-    verb, *_ = question = choice(game, "sheet")
+    verb, *_ = question = choice(game, bot)
     assert verb == "final"
     assert game.do(*question)
     assert proved(game, 0) == {"red-opal-pair"}
-    assert choice(game, "sheet") == ("accuse", "red-opal-pair")
+    assert choice(game, bot) == ("accuse", "red-opal-pair")
 
 
 @pytest.mark.parametrize("options", [Options(3), Options(4, missing=2), Options(5, super_sleuth=True), Options(4, double_interrogation=True)], ids=option_name)
@@ -178,11 +190,11 @@ def test_a_finished_game_has_no_action(bot: str) -> None:
 def test_an_empty_batch_is_no_trouble() -> None:
     options = Options(3)
     empty = np.zeros(0, sleuth.VIEW), np.zeros((0, num_actions(options)), "u1"), np.zeros(0, "u8")
-    assert [make_bot(name, options).act(*empty).size for name in BOTS] == [0, 0, 0]
+    assert [make_bot(name, options).act(*empty).size for name in BOTS] == [0] * len(BOTS)
 
 
 def test_an_unknown_bot_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(BotError, match="there is no bot 'sheat'; the bots are random, cautious, sheet"):
+    with pytest.raises(BotError, match="there is no bot 'sheat'; the bots are random, cautious, sheet, entropy"):
         make_bot("sheat", Options(3))
 
 

@@ -197,7 +197,7 @@ def survey(evidence, orders, cap, keep, seed, starts, asks, sheets, results, hol
             _write_marginals(plan, result, holders[b])
         if result["code"] or plan["missing"] < 0 or plan["missing"] > MAX_MISSING:
             for n in range(starts[b], starts[b + 1]):
-                worths[n]["information"], worths[n]["decides"], worths[n]["surprise"] = np.nan, np.nan, np.nan
+                worths[n]["information"], worths[n]["decides"], worths[n]["rightly"], worths[n]["surprise"] = np.nan, np.nan, np.nan, np.nan
         elif starts[b] < starts[b + 1]:
             keep_live(plan, nodes, result, live, edges)
             _weigh_all(plan, result, live, edges, frames[0], asks, starts[b], starts[b + 1], worths)

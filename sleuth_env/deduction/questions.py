@@ -20,6 +20,7 @@ WORTH = np.dtype(
     [
         ("information", "f8"),  # bits that the answer is expected to tell about the missing cards
         ("decides", "f8"),  # probability that it leaves only one possibility for them
+        ("rightly", "f8"),  # probability that the likeliest of them after the answer is right
         ("surprise", "f8"),  # bits of the answer itself: what it is expected to tell about the whole deal
     ],
     align=True,
@@ -294,19 +295,21 @@ def _bits(part, whole):
 @inner
 def appraise(table, answers, worth):
     """Sum the table of a question to one holder (f8 [answers, outcomes]) up into one WORTH record."""
-    count, information, decisive, surprise, outcomes = 0.0, 0.0, 0.0, 0.0, table.shape[1]
+    count, information, decisive, rightly, surprise, outcomes = 0.0, 0.0, 0.0, 0.0, 0.0, table.shape[1]
     for a in range(answers):
         for o in range(outcomes):
             count += table[a, o]
     for a in range(answers):
-        row, ways = 0.0, 0
+        row, most, ways = 0.0, 0.0, 0
         for o in range(outcomes):
             row += table[a, o]
+            most = max(most, table[a, o])
             ways += table[a, o] > 0.0
         for o in range(outcomes):
             information += _bits(table[a, o], row)
         surprise -= _bits(row, count)
         decisive += row if ways == 1 else 0.0
+        rightly += most
     for o in range(outcomes):
         column = 0.0
         for a in range(answers):
@@ -314,4 +317,5 @@ def appraise(table, answers, worth):
         information -= _bits(column, count)
     worth["information"] = max(information / count, 0.0)
     worth["decides"] = decisive / count
+    worth["rightly"] = rightly / count
     worth["surprise"] = max(surprise / count, 0.0)

@@ -181,7 +181,7 @@ class Worlds:
             shown: [N] whether the cards are shown.
 
         Returns:
-            WORTH [N]: ``information``, ``decides``, ``surprise``.
+            WORTH [N]: ``information``, ``decides``, ``rightly``, ``surprise``.
         """
         asks = self._asks(holders, cards, shown)
         worths = np.zeros(asks.size, WORTH)
