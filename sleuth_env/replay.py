@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from .narration import is_public, private_lines, public_line, seat_names, view_of
@@ -27,10 +28,7 @@ def tell_game(
         colour: whether the drawings are coloured.
         odds: whether the drawings show what the viewpoint may believe, too.
     """
-
-    def draw(view: Any) -> str:
-        return draw_ansi(record.options, view, colour, odds)
-
+    draw = partial(draw_ansi, record.options, colour=colour, belief=odds)
     if reveal:
         yield "\n".join(revealed(record))
     if viewpoint is not None and (steps is None or 1 in steps):
