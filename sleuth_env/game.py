@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Records = NDArray[np.void]
+ILLEGAL_REWARD = -1.0  # where an illegal action ends the game
 RENDER_MODES = ("human", "ansi", "rgb_array")
 NO_RENDER_MODE = f"render() draws nothing without a render_mode: make the environment with one of {', '.join(RENDER_MODES)}"
 
@@ -111,6 +112,10 @@ class Game(Protocol):
 
     def write_observations(self, rules: Records, views: Records, out: NDArray[np.float32], record: str, /) -> None:
         """Write views (VIEW [B]) as network input (f4 [B, N], each number in [0, 1])."""
+        ...
+
+    def Observer(self, rules: Records, views: Records, record: str, /) -> Any:  # noqa: N802 - a class
+        """Give an object whose ``write(out)`` does the same each time that ``views`` have been filled anew, with less preparation."""
         ...
 
     def action_name(self, action: int, num_players: int, /) -> str:

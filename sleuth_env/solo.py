@@ -31,10 +31,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from .game import NO_RENDER_MODE, RENDER_MODES, action_number, action_numbers, check_choice, check_seed, render_view
+from .game import ILLEGAL_REWARD, NO_RENDER_MODE, RENDER_MODES, action_number, action_numbers, check_choice, check_seed, render_view
 from .learners import Bools, Players, make_table, row_seeds, rows_to_reset
 
-ILLEGAL_REWARD = -1.0
 Floats = NDArray[np.float64]
 
 

@@ -19,9 +19,9 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import gymnasium
@@ -102,15 +102,16 @@ class SleuthVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
 
     def _split(self, threads: int) -> None:
         edges = np.linspace(0, self.num_envs, threads + 1).astype(int).tolist()
-        self._parts = [slice(start, end) for start, end in itertools.pairwise(edges)]
+        self._parts = [slice(start, end) for start, end in pairwise(edges)]
+        self._observers = [self.game.Observer(self._rules, self._views[part], self.record) for part in self._parts]
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
-    def _each_part(self, work: Callable[[slice], None]) -> None:
-        """Do work for every part of the batch; the kernels let go of the GIL."""
+    def _each_part(self, work: Callable[[int], None]) -> None:
+        """Do work for every part of the batch, given by its number; the kernels let go of the GIL."""
         if self._pool is None:
-            work(self._parts[0])
+            work(0)
         else:
-            list(self._pool.map(work, self._parts))
+            list(self._pool.map(work, range(len(self._parts))))
 
     # --- games ---
 
@@ -162,17 +163,19 @@ class SleuthVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         self._show()
         return self._observed(), self._rewards[self._rows, acted], terminated, truncated, self._infos() | infos
 
-    def _take(self, part: slice) -> None:
+    def _take(self, number: int) -> None:
+        part = self._parts[number]
         self.game.step(self._rules, self._states[part], self._actions[part], self._taken[part])
         self.game.outcome(self._rules, self._states[part], self._rewards[part], self._terminated[part], self._truncated[part])
 
-    def _look(self, part: slice) -> None:
+    def _look(self, number: int) -> None:
         """Write down whose decision it is, what they know and what they may do."""
+        part = self._parts[number]
         states, views = self._states[part], self._views[part]
         self._seats[part] = states["actor"]
         self.game.view(self._rules, states, self._seats[part], views)
         self.game.legal(self._rules, states, self._masks[part])
-        self.game.write_observations(self._rules, views, self._observations[part], self.record)
+        self._observers[number].write(self._observations[part])
 
     def _deal(self, rows: NDArray[np.int64]) -> None:
         """Deal the next game of each row, from its stream."""
@@ -251,7 +254,8 @@ class SleuthVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
 
     # Neither a module nor threads can be copied or pickled.
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "game": getattr(self.game, "__name__"), "_pool": None}  # noqa: B009 - a module, for the protocol says nothing of names
+        # The observers hold views of arrays, which copies of theirs would not be.
+        return {**vars(self), "game": getattr(self.game, "__name__"), "_pool": None, "_observers": []}  # noqa: B009 - a module, for the protocol says nothing of names
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, game=load_game(state["game"]))

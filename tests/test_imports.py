@@ -35,7 +35,8 @@ FIRST_PARTY = {
     # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see the test below).
     "sleuth/": ("bits", "deduction", "sleuth"),
     "aec": ("game",),
-    "sleuth_v0": ("game", "aec"),
+    "wrapping": ("game", "aec"),
+    "sleuth_v0": ("game", "aec", "wrapping"),
     "match": ("bits", "game", "rating", "policy"),
     "rating": ("game",),
     "policy": ("game", "bits", "policy_file"),
@@ -49,7 +50,7 @@ FIRST_PARTY = {
 COMMANDS = ("arguments", "cli", "narration", "play", "replay", "report", "streams")
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
-    "pettingzoo": {"aec", "sleuth_v0"},
+    "pettingzoo": {"aec", "sleuth_v0", "wrapping"},
     "gymnasium": {"__init__", "aec", "learners", "sb3", "solo", "vector"},
     "stable_baselines3": {"sb3"},
     "sb3_contrib": set(),

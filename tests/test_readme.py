@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import itertools
+import json
 import re
 import subprocess
 import sys
@@ -11,11 +14,13 @@ from pathlib import Path
 import pytest
 
 from sleuth_env.policy import save_policy
+from sleuth_env.sleuth.bots import BOTS
 from sleuth_env.sleuth.cards import Options, make_rules, num_actions
 from sleuth_env.sleuth.features import RECORDS, observation_layout, observation_size
 from tests.policies import VERSIONS, random_policy
 
-README = (Path(__file__).parents[1] / "README.md").read_text()
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)
 
 
@@ -90,3 +95,15 @@ def test_the_commands_that_need_no_file_run() -> None:
     assert commands
     for command in commands:
         assert "win share" in output(command)
+
+
+def test_the_tables_of_all_bots_are_made_from_the_results_beside_their_script() -> None:
+    spec = importlib.util.spec_from_file_location("tables", ROOT / "benchmarks/tables.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    rows = json.loads(script.RESULTS.read_text())
+    assert script.tables(rows) in README
+    assert {script.cell_of(row) for row in rows} == set(itertools.product(BOTS, script.VARIANTS, script.DEALS))
+    assert all(map(script.is_current, rows))

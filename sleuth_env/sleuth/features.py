@@ -246,50 +246,54 @@ def _write_number(out, b, at, code, number):
 
 
 @inner
-def _write_block(out, code, numbers):
-    """Write one block from the numbers of records, read as integers of the block's item size."""
+def _number(words, b, item, size):
+    """Read a number of a record of 8-byte words: the item-th of those that are ``size`` bytes long."""
+    first, bits = item * size, 64 - 8 * size
+    # Shifted up and down again, the bytes beside it are gone and the sign is kept.
+    return (words[b, first >> 3] >> ((first & 7) << 3)) << bits >> bits
+
+
+@inner
+def _write_block(out, code, words):
+    """Write one block from the numbers of records."""
     item, at = code["start"], code["at"]
     for _ in range(code["rows"]):
         for b in range(out.shape[0]):
-            _write_number(out, b, at, code, np.int64(numbers[b, item]))
+            _write_number(out, b, at, code, _number(words, b, item, code["item_size"]))
         item += code["stride"]
         at += code["width"]
 
 
 @inner
-def _write_named(out, code, numbers, masks):
+def _write_named(out, code, words):
     """Write one block, of which masks (one for each group of rows) name what there is to write."""
     item, at = code["start"], code["at"]
     for k in range(code["groups"]):
         for b in range(out.shape[0]):
-            todo = masks[b, code["only"] + k]
+            todo = words[b, code["only"] + k]
             while todo:
                 i = lowest(todo)
                 todo &= todo - 1
-                _write_number(out, b, at + i * code["width"], code, np.int64(numbers[b, item + i]))
+                _write_number(out, b, at + i * code["width"], code, _number(words, b, item + i, code["item_size"]))
         item += code["rows"]
         at += code["rows"] * code["width"]
 
 
 @inner
-def _write_rows(codes, views_8, views_4, views_1, sheets_8, out):
-    """Write every block of some rows; the records come as plain arrays of their 8, 4 and 1 byte numbers."""
+def _write_rows(codes, views, sheets, out):
+    """Write every block of some rows; the records come as arrays of 8-byte words."""
     out[:, :] = 0.0
     for i in range(codes.size):
         if codes[i]["only"] >= 0:
-            _write_named(out, codes[i], views_1, views_8)
+            _write_named(out, codes[i], views)
         elif codes[i]["from_sheet"]:
-            _write_block(out, codes[i], sheets_8)
-        elif codes[i]["item_size"] == 8:
-            _write_block(out, codes[i], views_8)
-        elif codes[i]["item_size"] == 4:
-            _write_block(out, codes[i], views_4)
+            _write_block(out, codes[i], sheets)
         else:
-            _write_block(out, codes[i], views_1)
+            _write_block(out, codes[i], views)
 
 
 @kernel
-def _write(rules, codes, views, views_8, views_4, views_1, evidence, sheets, sheets_8, out):
+def _write(rules, codes, views, view_words, evidence, sheets, sheet_words, out):
     """Write observations, whose sheets are made on the way; evidence and sheets, of `ROWS_AT_ONCE` rows or none, are working space.
 
     Gives the first row whose view no deal satisfies, -1 if there is none.
@@ -302,12 +306,12 @@ def _write(rules, codes, views, views_8, views_4, views_1, evidence, sheets, she
             for b in range(last - first):
                 if sheets[b]["broken"]:
                     return first + b
-        _write_rows(codes, views_8[first:last], views_4[first:last], views_1[first:last], sheets_8, out[first:last])
+        _write_rows(codes, view_words[first:last], sheet_words, out[first:last])
     return -1
 
 
-def _numbers(records: np.ndarray, kind: str) -> np.ndarray:
-    return records.view(kind).reshape(records.size, records.dtype.itemsize // int(kind[1]))
+def _words(records: np.ndarray) -> np.ndarray:
+    return records.view("i8").reshape(records.size, records.dtype.itemsize // 8)
 
 
 def odds(rules: np.ndarray, views: np.ndarray) -> Odds:
@@ -334,32 +338,47 @@ def odds(rules: np.ndarray, views: np.ndarray) -> Odds:
     return Odds(chance, np.nan_to_num(found.worths["information"]))
 
 
-def write_observations(rules: np.ndarray, views: np.ndarray, out: np.ndarray, record: str = "sheet") -> None:
-    """Write the observations of views.
+class Observer:
+    """Write the observations of views that lie in one array, which may be filled anew between one `write` and the next.
 
     Args:
         rules: RULES [1].
         views: VIEW [B], contiguous.
-        out: float32 [B, N], overwritten.
         record: see `observation_layout`.
 
     Raises:
-        ValueError: an unknown record, or `out` has another shape.
-        Contradiction: a view that no deal satisfies (not with "raw"); it cannot come from a game.
+        ValueError: an unknown record.
     """
-    layout = _layout(int(rules["num_players"][0]), int(rules["missing"][0]), int(rules["max_turns"][0]), record)
-    if out.shape != (views.size, layout.size):
-        raise ValueError(f"out must have the shape {(views.size, layout.size)}, got {out.shape}")
-    if not views.size:
-        return
-    rows = ROWS_AT_ONCE if record == "sheet" else 0
-    evidence, sheets = np.empty(rows, EVIDENCE), np.empty(rows, SHEET)
-    numbers = _numbers(views, "i8"), _numbers(views, "i4"), _numbers(views, "i1")
-    broken = _write(rules, layout.code, views, *numbers, evidence, sheets, _numbers(sheets, "i8"), out)
-    if broken >= 0:
-        read_sheet(rules, views[broken : broken + 1])
-    if record == "exact":
-        _write_odds(layout, odds(rules, views), out)
+
+    def __init__(self, rules: np.ndarray, views: np.ndarray, record: str = "sheet") -> None:
+        self.layout = _layout(int(rules["num_players"][0]), int(rules["missing"][0]), int(rules["max_turns"][0]), record)
+        self._rules, self._views, self._exact, self._shape = rules, views, record == "exact", (views.size, self.layout.size)
+        rows = ROWS_AT_ONCE if record == "sheet" else 0
+        evidence, sheets = np.empty(rows, EVIDENCE), np.empty(rows, SHEET)
+        self._given = (rules, self.layout.code, views, _words(views), evidence, sheets, _words(sheets))
+
+    def write(self, out: np.ndarray) -> None:
+        """Write the observations.
+
+        Args:
+            out: float32 [B, N], overwritten.
+
+        Raises:
+            ValueError: `out` has another shape.
+            Contradiction: a view that no deal satisfies (not with "raw"); it cannot come from a game.
+        """
+        if out.shape != self._shape:
+            raise ValueError(f"out must have the shape {self._shape}, got {out.shape}")
+        broken = _write(*self._given, out)
+        if broken >= 0:
+            read_sheet(self._rules, self._views[broken : broken + 1])
+        if self._exact and len(out):
+            _write_odds(self.layout, odds(self._rules, self._views), out)
+
+
+def write_observations(rules: np.ndarray, views: np.ndarray, out: np.ndarray, record: str = "sheet") -> None:
+    """Write the observations of views (VIEW [B]) into ``out`` (float32 [B, N]) once, see `Observer`."""
+    Observer(rules, views, record).write(out)
 
 
 def _write_odds(layout: Layout, found: Odds, out: np.ndarray) -> None:
