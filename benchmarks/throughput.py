@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from sleuth_env import sleuth, sleuth_v0
+from sleuth_env.solo import SoloEnv, SoloVectorEnv
 from sleuth_env.vector import SleuthVectorEnv
 
 FROM_EXCHANGE = 38  # the last actions: exchange, accuse one of 36 gems, pass
@@ -106,6 +107,24 @@ def play_aec(env: Any) -> Callable[[float], Clock]:
     return play
 
 
+def play_solo(env: Any) -> Callable[[float], Clock]:
+    """Play a learner's environment, one or many games at once: its own steps, the decisions of the bots between them included."""
+    chance, games = np.random.default_rng(0), getattr(env, "num_envs", 1)
+    env.reset(seed=0)
+
+    def play(seconds: float) -> Clock:
+        clock = Clock()
+        while clock.spent < seconds:
+            masks = np.atleast_2d(clock.run(env.action_masks))
+            actions = random_actions(masks, chance)
+            _, _, terminated, truncated, _ = clock.run(lambda actions=actions: env.step(actions if games > 1 else int(actions[0])), games)
+            if games == 1 and (terminated or truncated):
+                env.reset()
+        return clock
+
+    return play
+
+
 def peers() -> dict[str, Callable[[], Callable[[float], Clock]]]:
     """Give the games of other packages."""
     found: dict[str, Callable[[], Callable[[float], Clock]]] = {}
@@ -160,7 +179,10 @@ def main() -> None:
         f"SleuthVectorEnv of {games}, raw": lambda: play_vector(n, games, args.threads, "raw"),
         "raw_env, sheet": lambda: play_aec(sleuth_v0.raw_env(num_players=n)),
         "raw_env, raw": lambda: play_aec(sleuth_v0.raw_env(num_players=n, record="raw")),
+        "raw_env, exact": lambda: play_aec(sleuth_v0.raw_env(num_players=n, record="exact")),
         "env, sheet": lambda: play_aec(sleuth_v0.env(num_players=n)),
+        "SoloEnv against sheet": lambda: play_solo(SoloEnv(num_players=n, opponents="sheet")),
+        f"SoloVectorEnv of {games} against sheet": lambda: play_solo(SoloVectorEnv(games, num_players=n, opponents="sheet")),
         **peers(),
     }
     plays = {name: play for name, make in makers.items() if (play := made(make))}

@@ -120,17 +120,19 @@ def _add_sizes(parser: argparse.ArgumentParser, each: str = "") -> None:
 
 def _add_replay(commands: Any) -> None:
     more = "Shows public events only, unless a viewpoint is chosen or everything is revealed."
-    examples = "replay game.txt\nreplay game.txt --viewpoint player_1 --steps 10:20\nreplay game.txt --reveal"
+    examples = "replay game.txt\nreplay game.txt --viewpoint player_1 --odds --steps 10:20\nreplay game.txt --reveal"
     parser = _add_command(commands, "replay", _replay, "tell a game text step by step", more, examples)
     parser.add_argument("file", type=file_name, metavar="FILE", help="a game text; - for stdin")
     parser.add_argument("--viewpoint", default="none", metavar="PLAYER", help="player_0, player_1, ...: add what that player knows; none: public events only")
+    text = "with a viewpoint: show its odds, too, that is each gem's chance to be missing and the questions that tell most"
+    parser.add_argument("--odds", action="store_true", help=text)
     parser.add_argument("--reveal", action="store_true", help="show the hidden deal and every action")
     parser.add_argument("--steps", type=steps, metavar="FROM:TO", help="only these steps, from 1; either end may be left out")
     parser.add_argument("--pause", action="store_true", help="wait for Enter after each step")
 
 
 def _add_play(commands: Any) -> None:
-    more = "Actions are typed in the notation; help, sheet and legal help. Nothing hidden is shown before the end."
+    more = "Actions are typed in the notation; help, sheet, odds and legal help. Nothing hidden is shown before the end."
     examples = "play\nplay --players 4 --opponents sheet,cautious,policy.safetensors --seat 2 --seed 7 --save game.txt"
     parser = _add_command(commands, "play", _play, "play a game in the terminal", more, examples)
     parser.add_argument("--players", type=whole(3, 7), default=3, metavar="N", help="players, 3 to 7, you among them")
@@ -236,13 +238,15 @@ def _replay(args: argparse.Namespace) -> int:
 
     if args.pause and args.file == "-":
         raise CommandError("--pause needs a file: stdin is the game text")
+    if args.odds and args.viewpoint == "none":
+        raise CommandError("--odds needs --viewpoint PLAYER: they are one player's")
     try:
         record = parse_game(read_text(args.file, MAX_TEXT + 1))
     except NotationError as error:
         raise CommandError(f"{called(args.file)}: {error}") from error
     viewpoint = _viewpoint(args.viewpoint, record.options.num_players)
     chosen = _chosen(args.steps, len(record.actions)) if args.steps else None
-    for text in tell_game(record, viewpoint, args.reveal, chosen, _in_colour()):
+    for text in tell_game(record, viewpoint, args.reveal, chosen, _in_colour(), args.odds):
         sys.stdout.write(text.rstrip("\n") + "\n")
         if args.pause:
             sys.stdout.flush()

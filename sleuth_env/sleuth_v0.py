@@ -50,7 +50,7 @@ by name. n players, holders are the n-1 opponents and the missing gems.
 | seen | n x 36 | ``record="raw"``: per opponent, the cards that he has shown |
 | missing_gems | 36 | ``record="raw"``: the missing gems where the player has the right to know them |
 | chance | n x 36 | ``record="exact"``: per holder, the probability that he has the gem, over all deals consistent with what the player knows |
-| information | (n-1) x 43 | ``record="exact"``: per opponent, bits that a question allowed now tells about the missing gems / their number at first |
+| information | (n-1) x 43 | ``record="exact"``: expected bits about the missing gems / log2(36), of questions that may be asked now |
 | answer_known, answer_count | n x 43 x 1 | per seat and question: whether a count was announced; the count / 12 |
 | askers | n x 43 x n | per seat and question: who has asked it (and seen the cards, if it has two elements) |
 | seen_by | n x 36 | own cards that each player has seen |

@@ -5,7 +5,7 @@ may be anybody. Nobody plays inside: self-play, or opponents, are the caller's, 
 
 | | |
 |---|---|
-| Observation | ``Box(0, 1, (B, N), float32)``: what the seat to act knows, the same vector as in the PettingZoo environment |
+| Observation | ``Box(0, 1, (B, N), float32)``: what the seat to act knows, the same vector as in the PettingZoo environment; or in int8, see ``dtype`` |
 | Actions | ``MultiDiscrete([A] * B)``, relative to the seat to act; `action_masks` gives the legal ones, others are refused |
 | Rewards | of the seat that has just acted; those of all seats, f8 [B, P], are in the info "rewards". They come in a game's last step |
 | Ends | terminated: somebody has won or everybody is out; truncated: the turn limit |
@@ -36,10 +36,13 @@ from .game import NO_RENDER_MODE, RENDER_MODES, Records, action_numbers, check_c
 from .learners import Bools, row_seeds, rows_to_reset
 
 Floats = NDArray[np.float64]
+Observations = NDArray[Any]
+# The types of observations and what is 1 in them.
+HIGHEST = {"float32": 1, "int8": 127}
 NO_GAME = "call reset() first: no game has been dealt"
 
 
-class SleuthVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
+class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
     """Play ``B`` games, each seat of which is a learner's.
 
     Args:
@@ -47,6 +50,7 @@ class SleuthVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         record: how the observation records the past, one of the game's `RECORDS`; default the first.
         render_mode: None, "ansi" or "rgb_array" (`render` gives tuples, one of each game) or "human" (text on the standard output);
             all show what the seat to act knows.
+        dtype: "float32", or "int8" for observations in a quarter of the memory, in which 127 is 1.
         copy: whether observations and masks are given as copies; otherwise the next step overwrites them.
         threads: into how many parts the batch is split, each played by a thread.
         game: the full name of the game module.
@@ -64,6 +68,7 @@ class SleuthVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         num_envs: int = 1,
         record: str | None = None,
         render_mode: str | None = None,
+        dtype: str = "float32",
         copy: bool = True,
         threads: int = 1,
         game: str = "sleuth_env.sleuth",
@@ -71,7 +76,8 @@ class SleuthVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         **options: Any,
     ) -> None:
         check_choice("render_mode", render_mode, (None, *RENDER_MODES))
-        self.render_mode, self.copy = render_mode, copy
+        check_choice("dtype", dtype, tuple(HIGHEST))
+        self.render_mode, self.dtype, self.copy = render_mode, np.dtype(dtype), copy
         self.game = load_game(game)
         self.options = make_options(self.game, options, max_cycles)
         self.record: str = self.game.RECORDS[0] if record is None else record
@@ -83,7 +89,7 @@ class SleuthVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         self._split(min(check_number("threads", threads, 1), self.num_envs))
 
     def _make_spaces(self) -> None:
-        self.single_observation_space = spaces.Box(0.0, 1.0, (self.size,), np.float32)
+        self.single_observation_space = spaces.Box(0, HIGHEST[self.dtype.name], (self.size,), self.dtype.type)
         self.single_action_space = spaces.Discrete(self.num_actions)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -94,7 +100,7 @@ class SleuthVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         self._streams: list[Any] = [None] * number  # a bit generator for each game that has been dealt
         self._rows, self._actions = np.arange(number), np.zeros(number, np.int64)
         self._seats = np.zeros(number, np.int64)
-        self._observations = np.zeros((number, self.size), np.float32)
+        self._observations: Observations = np.zeros((number, self.size), self.dtype)
         self._masks, self._taken = np.zeros((number, self.num_actions), np.uint8), np.zeros(number, np.uint8)
         self._rewards = np.zeros((number, self.options.num_players))
         self._terminated, self._truncated = np.zeros(number, np.uint8), np.zeros(number, np.uint8)
@@ -120,7 +126,7 @@ class SleuthVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         """Whose decision each row is (i8 [B])."""
         return self._seats.copy()
 
-    def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None) -> tuple[Observations, dict[str, Any]]:
         """Deal new games.
 
         Args:
@@ -142,7 +148,7 @@ class SleuthVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         self._show()
         return self._observed(), self._infos()
 
-    def step(self, actions: NDArray[np.int64]) -> tuple[NDArray[np.float32], Floats, Bools, Bools, dict[str, Any]]:
+    def step(self, actions: NDArray[np.int64]) -> tuple[Observations, Floats, Bools, Bools, dict[str, Any]]:
         """Take a decision in every game (int [B]), each of its `acting_seat`.
 
         Raises:
@@ -195,15 +201,15 @@ class SleuthVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         self._deal(rows)
         return {"final_obs": final, "_final_obs": there}
 
-    def final_observations(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Give which games have ended last (rows, i8 [K], all in one step) and what each of their seats saw then (f4 [K, P, N])."""
+    def final_observations(self) -> tuple[NDArray[np.int64], Observations]:
+        """Give which games have ended last (rows, i8 [K], all in one step) and what each of their seats saw then ([K, P, N])."""
         number = len(self._final_rows)
         seats = np.tile(np.arange(self.options.num_players), number)
         states = opaque(self._final_states).repeat(self.options.num_players).view(self._states.dtype)
         return self._final_rows.copy(), self._seen(states, seats).reshape(number, self.options.num_players, self.size)
 
-    def _seen(self, states: Records, seats: NDArray[np.int64]) -> NDArray[np.float32]:
-        views, out = np.zeros(len(states), self.game.VIEW), np.zeros((len(states), self.size), np.float32)
+    def _seen(self, states: Records, seats: NDArray[np.int64]) -> Observations:
+        views, out = np.zeros(len(states), self.game.VIEW), np.zeros((len(states), self.size), self.dtype)
         self.game.view(self._rules, states, seats, views)
         self.game.write_observations(self._rules, views, out, self.record)
         return out
@@ -242,7 +248,7 @@ class SleuthVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         views: Records = opaque(self._views).copy().view(self.game.VIEW)
         return views
 
-    def _observed(self) -> NDArray[np.float32]:
+    def _observed(self) -> Observations:
         return self._observations.copy() if self.copy else self._observations
 
     def _infos(self) -> dict[str, Any]:

@@ -132,7 +132,8 @@ def test_a_policy_file_for_other_options_is_refused(policy_file: Path, capsys: p
 
 # --- mistakes ---
 
-UNKNOWN = "there is no bot 'watson': a player is one of the bots random, cautious, sheet, or a policy file, whose name ends in .safetensors"
+NAMES = ", ".join(sleuth.BOTS)
+UNKNOWN = f"there is no bot 'watson': a player is one of the bots {NAMES}, or a policy file, whose name ends in .safetensors"
 MISTAKES = [
     ([], "the following arguments are required: COMMAND"),
     (["plays"], "invalid choice: 'plays'"),
@@ -189,7 +190,7 @@ def test_a_learner_and_a_configuration_name_policy_files_as_players_too() -> Non
     with pytest.raises(ValueError, match=re.escape(UNKNOWN)):
         sleuth_env.SoloEnv(num_players=3, opponents="watson")
     for mapping in ({"opponents": {"bots": {"watson": 1.0}}}, {"evaluation": {"against": ["watson"]}}):
-        with pytest.raises(ConfigError, match=r"must be one of random, cautious, sheet, or a file that ends in \.safetensors, got 'watson'"):
+        with pytest.raises(ConfigError, match=rf"must be one of {NAMES}, or a file that ends in \.safetensors, got 'watson'"):
             make_config(mapping)
 
 

@@ -20,6 +20,7 @@ from sleuth_env.sleuth.clues import read_sheet
 from sleuth_env.sleuth.features import observation_layout, odds, write_observations
 from sleuth_env.sleuth.state import SECOND, TURN
 from sleuth_env.sleuth.view import VIEW
+from sleuth_env.vector import SleuthVectorEnv
 from tests.positions import positions
 from tests.strategies import KNOWING, PATIENT, option_name
 from tests.substitution import play
@@ -139,6 +140,14 @@ def test_a_view_that_is_found_to_fit_no_deal_is_refused_with_the_reason(code: in
     (row, *_) = np.flatnonzero(beliefs(rules, views, now=True).results["code"] == code)
     with pytest.raises(Contradiction, match="holder 0"):
         observe(options, views[[0, row]])
+
+
+def test_threads_change_nothing() -> None:
+    runs = [SleuthVectorEnv(6, num_players=3, record="exact", threads=threads) for threads in (1, 3)]
+    together = [envs.reset(seed=4)[0].tobytes() for envs in runs]
+    for _ in range(12):
+        assert together[0] == together[1]
+        together = [envs.step(envs.action_masks().argmax(axis=1))[0].tobytes() for envs in runs]
 
 
 def test_the_usual_record_does_without_the_count() -> None:

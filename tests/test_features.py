@@ -207,7 +207,7 @@ def test_an_unknown_record_is_refused_with_the_legal_ones() -> None:
 def test_a_wrong_shape_is_refused_before_anything_is_written() -> None:
     options = Options(3)
     views, out = views_of_random_play(options, games=1, steps=1), np.full((1, 7), 0.25, np.float32)
-    with pytest.raises(ValueError, match=r"out must have the shape"):
+    with pytest.raises(ValueError, match=r"out must be float32 or int8 of the shape \(1, \d+\), got float32 of the shape \(1, 7\)"):
         write_observations(make_rules(options), views, out)
     assert (out == 0.25).all()
     with pytest.raises(ValueError, match="numbers in its last axis"):

@@ -13,8 +13,9 @@ import pytest
 from sleuth_env import sleuth
 from sleuth_env.cli import main
 from sleuth_env.match import LEARNER
+from sleuth_env.narration import view_of
 from sleuth_env.play import COMMANDS, Session, in_columns
-from sleuth_env.sleuth import Options, make_bot
+from sleuth_env.sleuth import Options, draw_belief, make_bot
 from sleuth_env.sleuth.names import action_names, gem_names
 from tests.terminal import said, scripted, type_in
 
@@ -62,6 +63,7 @@ def test_a_person_is_shown_nothing_that_depends_on_what_is_hidden(options: Optio
             session._tell_last()
         session._announce_decision()
         session._show_sheet()
+        session._show_odds()
     assert shown[0] == shown[1]
 
 
@@ -91,6 +93,17 @@ def test_a_typed_game_shows_hints_lists_and_the_sheet(monkeypatch: pytest.Monkey
     assert "You have left the game." in output
     assert errors == ""
     assert sleuth.parse_game(saved.read_text()).options == Options(num_players=3, first_player="seat_0")
+
+
+def test_odds_are_those_of_the_persons_own_seat(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    saved = tmp_path / "mine.txt"
+    type_in(monkeypatch, "odds\nexchange\nodds\n")
+    assert main(["play", "--seed", "5", "--save", str(saved), "--options", "first_player=seat_0"]) == 0
+    output = capsys.readouterr().out
+    record = sleuth.parse_game(saved.read_text())
+    panels = [draw_belief(record.options, view_of(record.options, state, 0)) for state in record.states]
+    assert output.count(" deals fit what you know") == 2
+    assert sum(panel in output for panel in dict.fromkeys(panels)) == 2
 
 
 def test_an_action_can_be_chosen_by_its_number_once_it_was_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

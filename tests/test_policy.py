@@ -176,7 +176,7 @@ def test_other_options_are_refused_by_name(file: Path, change: dict[str, Any]):
 
 
 def test_a_name_that_is_neither_a_bot_nor_a_file_is_refused():
-    with pytest.raises(PolicyError, match=r"no bot 'nobody': a player is one of the bots random, cautious, sheet, or a policy file, .* ends in \.safetensors"):
+    with pytest.raises(PolicyError, match=rf"no bot 'nobody': a player is one of the bots {', '.join(sleuth.BOTS)}, or a policy file, .*\.safetensors"):
         make_player("nobody", THREE)
     assert make_player("random", THREE).name == "random"
 

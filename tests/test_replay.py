@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from sleuth_env import sleuth
 from sleuth_env.cli import main
+from sleuth_env.sleuth import belief_in_game
 from sleuth_env.sleuth.names import gem_names
 from tests.terminal import played_game, said, type_in
 
@@ -40,6 +42,24 @@ def test_a_replay_from_a_viewpoint_adds_what_that_player_knows(game_file: Path, 
     assert "to player_1: " in output
     assert "shown by player_2 to player_0" not in output
     assert "shown by player_0 to player_2" not in output
+
+
+def test_a_replay_with_odds_adds_what_that_player_may_believe_to_every_drawing(game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(game_file), "--viewpoint", "player_1"]) == 0
+    usual = capsys.readouterr().out
+    assert main(["replay", str(game_file), "--viewpoint", "player_1", "--odds"]) == 0
+    output = capsys.readouterr().out
+    drawings = usual.count("player_1's information sheet")
+    assert output.count("player_1's information sheet") == drawings == len(re.findall(r"^[\d,]+ deals? fits? what you know", output, re.M))
+    counts = [belief_in_game(game_file.read_text(), "player_1", step).count for step in (0, None)]
+    assert [said for said in re.findall(r"^[\d,]+(?= deals? fit)", output, re.M)][:: drawings - 1] == [f"{count:,}" for count in counts]
+    assert set(usual.splitlines()) <= set(output.splitlines())
+
+
+@pytest.mark.parametrize("flags", [["--odds"], ["--odds", "--reveal"], ["--odds", "--viewpoint", "none"]])
+def test_odds_without_a_player_are_refused(flags: list[str], game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(game_file), *flags]) == 2
+    assert said(capsys) == ("", "sleuth: --odds needs --viewpoint PLAYER: they are one player's\n")
 
 
 def test_a_revealed_replay_shows_the_deal_and_every_action(game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -69,6 +69,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # --- a whole run ---
 
 
+def test_a_run_can_learn_from_the_exact_record(tiny: Path):
+    assert main([str(tiny), "--record", "exact", "--total-steps", "64"]) == 0
+    assert load_policy(tiny.parent / "run" / "last.safetensors").record == "exact"
+
+
 def test_a_run_leaves_everything_in_its_folder(finished: Path):
     names = {path.relative_to(finished).as_posix() for path in finished.rglob("*") if path.is_file() and "events" not in path.name}
     checkpoints = {"checkpoints/000000000128.pt", "checkpoints/000000000256.pt"}

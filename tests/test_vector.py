@@ -87,6 +87,19 @@ def test_without_copies_the_same_memory_is_given_each_time() -> None:
     assert copying.action_masks() is not copying.action_masks()
 
 
+@pytest.mark.parametrize("record", ["sheet", "raw", "exact"])
+def test_in_int8_127_is_1_and_fractions_are_rounded(record: str) -> None:
+    small, large = (SleuthVectorEnv(3, num_players=3, record=record, dtype=dtype) for dtype in ("int8", "float32"))
+    for _ in range(2):
+        assert small.reset(seed=1)[0].dtype == np.int8
+        large.reset(seed=1)
+        for _ in range(15):
+            actions = [choose(mask, random.Random(1), 0.0) for mask in large.action_masks()]
+            observations, expected = small.step(np.array(actions))[0], large.step(np.array(actions))[0]
+            assert (np.abs(observations - expected.astype(float) * 127) <= 0.5 + 1e-4).all()
+            assert small.observation_space.contains(observations)
+
+
 def test_what_every_seat_saw_last_is_kept() -> None:
     envs, env = SleuthVectorEnv(2, num_players=4, max_turns=3), sleuth_v0.raw_env(num_players=4, max_turns=3)
     envs.reset(seed=3)
@@ -168,6 +181,7 @@ def test_a_drawing_shows_what_the_seat_to_act_knows(mode: str) -> None:
         ({"num_envs": 0}, "num_envs must be an integer of at least 1, got 0"),
         ({"threads": 0}, "threads must be an integer of at least 1, got 0"),
         ({"record": "sheep"}, "record must be one of"),
+        ({"dtype": "float16"}, "dtype must be one of 'float32', 'int8', got 'float16'"),
         ({"render_mode": "film"}, "render_mode must be one of"),
         ({"num_players": 2}, "num_players"),
         ({"colour": 2}, "unknown option 'colour'"),

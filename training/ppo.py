@@ -40,8 +40,7 @@ Floats = NDArray[np.float32]
 
 # --- the masked distribution ---
 
-
-NEVER = 1e30  # exp(-NEVER) is zero, and so is that times NEVER, which minus infinity would spoil
+NEVER = 1e30  # exp(-NEVER) is zero, also times NEVER
 
 
 def masked_log_probs(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:

@@ -28,6 +28,9 @@ from .clues import clues, read_sheet
 from .state import ASKER, CARD, COUNT, EVENT_FIELDS, IN, KIND, NUM_EVENT_KINDS, NUM_PHASES, OUT, QUESTION, RIGHT, TARGET
 from .view import VIEW
 
+INT8_ONE = 127
+# What stands for 1, and what rounds a fraction of it, in observations of each type.
+ONES = {np.dtype(np.float32): (1.0, 0.0), np.dtype(np.int8): (float(INT8_ONE), 0.5)}
 RECORDS = ("sheet", "raw", "exact")
 LARGEST_COUNT = max(question_gems(question).bit_count() for question in range(NUM_QUESTIONS))
 LARGEST_QUESTION = max(len(question) for question in QUESTIONS)
@@ -220,29 +223,29 @@ ROWS_AT_ONCE = 16
 
 
 @inner
-def _write_bits(out, b, at, width, mask):
+def _write_bits(out, b, at, width, mask, one):
     mask &= (1 << width) - 1
     while mask != 0:
-        out[b, at + lowest(mask)] = 1.0
+        out[b, at + lowest(mask)] = one
         mask &= mask - 1
 
 
 @inner
-def _write_number(out, b, at, code, number):
+def _write_number(out, b, at, code, number, one, half):
     encoding, width, base = code["encoding"], code["width"], code["base"]
     if encoding == BITS:
-        _write_bits(out, b, at, width, number)
+        _write_bits(out, b, at, width, number, one)
     elif encoding == CLEAR_BITS:
-        _write_bits(out, b, at, width, ~number)
+        _write_bits(out, b, at, width, ~number, one)
     elif encoding == ONE_HOT:
         if 0 <= number - base < width:
-            out[b, at + number - base] = 1.0
+            out[b, at + number - base] = one
     elif encoding == EQUALS:
-        out[b, at] = number == base
+        out[b, at] = one if number == base else 0.0
     elif encoding == KNOWN:
-        out[b, at] = number >= 0
+        out[b, at] = one if number >= 0 else 0.0
     elif number > 0:
-        out[b, at] = number / code["scale"]
+        out[b, at] = number / code["scale"] * one + half
 
 
 @inner
@@ -254,18 +257,18 @@ def _number(words, b, item, size):
 
 
 @inner
-def _write_block(out, code, words):
+def _write_block(out, code, words, one, half):
     """Write one block from the numbers of records."""
     item, at = code["start"], code["at"]
     for _ in range(code["rows"]):
         for b in range(out.shape[0]):
-            _write_number(out, b, at, code, _number(words, b, item, code["item_size"]))
+            _write_number(out, b, at, code, _number(words, b, item, code["item_size"]), one, half)
         item += code["stride"]
         at += code["width"]
 
 
 @inner
-def _write_named(out, code, words):
+def _write_named(out, code, words, one, half):
     """Write one block, of which masks (one for each group of rows) name what there is to write."""
     item, at = code["start"], code["at"]
     for k in range(code["groups"]):
@@ -274,28 +277,29 @@ def _write_named(out, code, words):
             while todo:
                 i = lowest(todo)
                 todo &= todo - 1
-                _write_number(out, b, at + i * code["width"], code, _number(words, b, item + i, code["item_size"]))
+                _write_number(out, b, at + i * code["width"], code, _number(words, b, item + i, code["item_size"]), one, half)
         item += code["rows"]
         at += code["rows"] * code["width"]
 
 
 @inner
-def _write_rows(codes, views, sheets, out):
+def _write_rows(codes, views, sheets, one, half, out):
     """Write every block of some rows; the records come as arrays of 8-byte words."""
     out[:, :] = 0.0
     for i in range(codes.size):
         if codes[i]["only"] >= 0:
-            _write_named(out, codes[i], views)
+            _write_named(out, codes[i], views, one, half)
         elif codes[i]["from_sheet"]:
-            _write_block(out, codes[i], sheets)
+            _write_block(out, codes[i], sheets, one, half)
         else:
-            _write_block(out, codes[i], views)
+            _write_block(out, codes[i], views, one, half)
 
 
 @kernel
-def _write(rules, codes, views, view_words, evidence, sheets, sheet_words, out):
+def _write(rules, codes, views, view_words, evidence, sheets, sheet_words, one, half, out):
     """Write observations, whose sheets are made on the way; evidence and sheets, of `ROWS_AT_ONCE` rows or none, are working space.
 
+    What is 1 is written as ``one``, and ``half`` is added to fractions, so that whole numbers are rounded to the nearest.
     Gives the first row whose view no deal satisfies, -1 if there is none.
     """
     for first in range(0, out.shape[0], ROWS_AT_ONCE):
@@ -306,7 +310,7 @@ def _write(rules, codes, views, view_words, evidence, sheets, sheet_words, out):
             for b in range(last - first):
                 if sheets[b]["broken"]:
                     return first + b
-        _write_rows(codes, view_words[first:last], sheet_words, out[first:last])
+        _write_rows(codes, view_words[first:last], sheet_words, one, half, out[first:last])
     return -1
 
 
@@ -361,30 +365,31 @@ class Observer:
         """Write the observations.
 
         Args:
-            out: float32 [B, N], overwritten.
+            out: float32 [B, N], or int8 [B, N], in which `INT8_ONE` is 1; overwritten.
 
         Raises:
-            ValueError: `out` has another shape.
+            ValueError: `out` has another shape or another type.
             Contradiction: a view that no deal satisfies (not with "raw"); it cannot come from a game.
         """
-        if out.shape != self._shape:
-            raise ValueError(f"out must have the shape {self._shape}, got {out.shape}")
-        broken = _write(*self._given, out)
+        if out.shape != self._shape or out.dtype not in ONES:
+            raise ValueError(f"out must be float32 or int8 of the shape {self._shape}, got {out.dtype} of the shape {out.shape}")
+        one, half = ONES[out.dtype]
+        broken = _write(*self._given, one, half, out)
         if broken >= 0:
             read_sheet(self._rules, self._views[broken : broken + 1])
         if self._exact and len(out):
-            _write_odds(self.layout, odds(self._rules, self._views), out)
+            _write_odds(self.layout, odds(self._rules, self._views), one, half, out)
 
 
 def write_observations(rules: np.ndarray, views: np.ndarray, out: np.ndarray, record: str = "sheet") -> None:
-    """Write the observations of views (VIEW [B]) into ``out`` (float32 [B, N]) once, see `Observer`."""
+    """Write the observations of views (VIEW [B]) into ``out`` (float32 or int8 [B, N]) once, see `Observer`."""
     Observer(rules, views, record).write(out)
 
 
-def _write_odds(layout: Layout, found: Odds, out: np.ndarray) -> None:
+def _write_odds(layout: Layout, found: Odds, one: float, half: float, out: np.ndarray) -> None:
     """Write the blocks that are made of `Odds`."""
     for block in layout:
         if block.encoding == FRACTION:
             # Rounding may carry a bound a little too far.
             fractions = np.clip(getattr(found, block.field) / block.scale, 0.0, 1.0)
-            out[:, layout[block.name]] = fractions.reshape(len(out), block.size)
+            out[:, layout[block.name]] = fractions.reshape(len(out), block.size) * one + half
