@@ -205,6 +205,11 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
 
     # --- what is seen ---
 
+    def last(self, observe: bool = True) -> Any:
+        """Give observation, reward since it last acted, terminated, truncated and info of `agent_selection`."""
+        self._must_be_reset()
+        return super().last(observe)
+
     def observation_space(self, agent: str) -> Any:
         """Give the space of an agent's observations, the same object each time."""
         return self.observation_spaces[agent]

@@ -22,8 +22,20 @@ MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
 S27, S30, S31, S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
-# Serial and without the GIL: threads, where wanted, split the batch.
-kernel = njit(cache=True, nogil=True)
+KEPT = "they are kept for later starts"
+NOT_KEPT = "they cannot be kept for later starts: set NUMBA_CACHE_DIR to a folder that can be written"
+_notice = {"about": KEPT}
+
+
+def kernel(function: Any) -> Any:
+    """Compile a function at its first use: serial and without the GIL, for threads, where wanted, split the batch."""
+    try:
+        return njit(cache=True, nogil=True)(function)
+    except RuntimeError:
+        # Neither beside the code nor in the user's own folders can numba write.
+        _notice["about"] = NOT_KEPT
+        return njit(nogil=True)(function)
+
 
 # For functions that only kernels call: without an entry from Python they take half the time to compile, and calling
 # one from Python crashes.
@@ -122,7 +134,7 @@ class _CompileNotice(event.Listener):
         module = getattr(event.data["dispatcher"].py_func, "__module__", "")
         if not self.said and module.startswith("sleuth_env"):
             self.said = True
-            sys.stderr.write("sleuth-env: compiling kernels at their first use; they are kept for later starts\n")
+            sys.stderr.write(f"sleuth-env: compiling kernels at their first use; {_notice['about']}\n")
             sys.stderr.flush()
 
     def on_end(self, event: Any) -> None:

@@ -232,7 +232,7 @@ def _show(lines: Sequence[str]) -> None:
 
 
 def _replay(args: argparse.Namespace) -> int:
-    from .replay import tell_game
+    from .replay import tell_game, told_moves
     from .sleuth.names import NotationError
     from .sleuth.transcript import MAX_TEXT, parse_game
 
@@ -245,7 +245,7 @@ def _replay(args: argparse.Namespace) -> int:
     except NotationError as error:
         raise CommandError(f"{called(args.file)}: {error}") from error
     viewpoint = _viewpoint(args.viewpoint, record.options.num_players)
-    chosen = _chosen(args.steps, len(record.actions)) if args.steps else None
+    chosen = _chosen(args.steps, sum(1 for _ in told_moves(record, viewpoint, args.reveal))) if args.steps else None
     for text in tell_game(record, viewpoint, args.reveal, chosen, _in_colour(), args.odds):
         sys.stdout.write(text.rstrip("\n") + "\n")
         if args.pause:

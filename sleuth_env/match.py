@@ -29,21 +29,22 @@ class MatchError(ValueError):
     """A match cannot be played as asked."""
 
 
-def bots_streams(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Give the stream of the bots' random bits in games of these seeds (u8 [K]).
+def bots_streams(seeds: NDArray[np.uint64], num_players: int) -> NDArray[np.uint64]:
+    """Give the stream of random bits of each seat (u8 [K, P]) in games of these seeds (u8 [K]).
 
-    Hashed one way: from the bits that it is handed a bot must not find the seed, which would tell it the deal.
+    Hashed one way, and one for each seat: a bot can go back from the bits that it is handed to its stream, but must find neither
+    the seed, which would tell it the deal, nor the bits of others, which would tell it what they do.
     """
-    digests = [blake2b(seed.tobytes(), digest_size=8, person=b"sleuth bots").digest() for seed in seeds]
-    return np.frombuffer(b"".join(digests), "<u8").astype(np.uint64)
+    digests = [blake2b(seed.tobytes(), digest_size=8 * num_players, person=b"sleuth bots").digest() for seed in seeds]
+    return np.frombuffer(b"".join(digests), "<u8").astype(np.uint64).reshape(-1, num_players)
 
 
 class Table:
     """Play a batch of games, some seats by bots, the others by learners.
 
-    A bot's random bits at a decision come from the game's seed and the number of decisions taken in it so far, so a game is the
-    same in any batch. `seats` and `bots` may be changed between calls, for instance to draw new opponents. `states` (STATE [B]),
-    `decisions` (i8 [B], how many were taken in each game) and `last_actions` (i8 [B], -1 before the first) are there to be read.
+    A bot's random bits at a decision come from the game's seed, its seat and the number of decisions that this seat has taken, so a game
+    is the same in any batch. `seats` and `bots` may be changed between calls, for instance to draw new opponents. `states` (STATE [B]),
+    `decisions` (i8 [B, P], how many each seat has taken) and `last_actions` (i8 [B], -1 before the first) are there to be read.
 
     Args:
         game: a game module.
@@ -62,9 +63,9 @@ class Table:
         self.states = game.new_states(num_games)
         # A blank state is no game: nobody is to act in it until it is dealt.
         self.states["actor"], self.states["phase"] = -1, game.FINISHED
-        self.decisions = np.zeros(num_games, np.int64)
+        self.decisions = np.zeros((num_games, self.num_players), np.int64)
         self.last_actions = np.full(num_games, -1, np.int64)
-        self._streams = np.zeros(num_games, np.uint64)
+        self._streams = np.zeros((num_games, self.num_players), np.uint64)
         self._all = np.arange(num_games)
         self._num_actions = game.num_actions(options)
 
@@ -98,7 +99,7 @@ class Table:
         self._put(rows, states)
         self.decisions[rows] = 0
         self.last_actions[rows] = -1
-        self._streams[rows] = bots_streams(seeds)
+        self._streams[rows] = bots_streams(seeds, self.num_players)
 
     def play_on(self) -> None:
         """Play every game until it waits for a learner or is finished."""
@@ -119,7 +120,7 @@ class Table:
         # Sorted by bot, every bot's rows are one slice.
         rows = rows[np.argsort(players[rows], kind="stable")]
         players = players[rows]
-        states, seeds = self._take(rows), self.decision_seeds(rows)
+        states, seeds, actors = self._take(rows), self.decision_seeds(rows), self.actors[rows]
         actions, taken = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.uint8)
         starts = [0, *(np.flatnonzero(np.diff(players)) + 1).tolist(), len(rows)]
         for start, end in pairwise(starts):
@@ -129,7 +130,7 @@ class Table:
         if not taken.all():
             raise self._illegal(rows, players, states, actions, taken)
         self._put(rows, states)
-        self.decisions[rows] += 1
+        self.decisions[rows, actors] += 1
         self.last_actions[rows] = actions
         return True
 
@@ -149,10 +150,10 @@ class Table:
         rows, actions = np.atleast_1d(np.asarray(rows)), np.atleast_1d(np.asarray(actions, np.int64))
         if not (self.waiting | self.finished)[rows].all():
             raise MatchError("a bot is to act there, not a learner: call play_on() first")
-        states, taken = self._take(rows), np.zeros(len(rows), np.uint8)
+        states, taken, actors = self._take(rows), np.zeros(len(rows), np.uint8), self.actors[rows]
         self.game.step(self.rules, states, actions, taken)
         self._put(rows, states)
-        self.decisions[rows] += taken
+        self.decisions[rows, actors] += taken
         self.last_actions[rows] = np.where(taken, actions, self.last_actions[rows])
         return taken.astype(np.bool_)
 
@@ -186,8 +187,9 @@ class Table:
 
     def decision_seeds(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Give the random bits that belong to the next decision of some games (u8 [K])."""
-        number = self.decisions[rows].astype(np.uint64) + np.uint64(1)
-        return mixed_rows(self._streams[rows] + number * GAMMA)
+        actors = self.actors[rows]
+        number = self.decisions[rows, actors].astype(np.uint64) + np.uint64(1)
+        return mixed_rows(self._streams[rows, actors] + number * GAMMA)
 
     def _take(self, rows: Any) -> Records:
         states: Records = opaque(self.states)[rows].view(self.states.dtype)

@@ -24,7 +24,7 @@ def tell_game(
         record: the game, as `parse_game` gives it.
         viewpoint: the seat whose private knowledge and drawing are added; None: public events only.
         reveal: whether to show the hidden deal and every action, passes and accused gems too.
-        steps: numbers of the actions to tell, from 1; default: all. Other players' passes are no steps of the public.
+        steps: which steps to tell, see `told_moves`, from 1; default: all.
         colour: whether the drawings are coloured.
         odds: whether the drawings show what the viewpoint may believe, too.
     """
@@ -33,12 +33,22 @@ def tell_game(
         yield "\n".join(revealed(record))
     if viewpoint is not None and (steps is None or 1 in steps):
         yield draw(view_of(record.options, record.first_state, viewpoint))
-    wanted = steps or range(1, len(record.actions) + 1)
-    for number, move in enumerate(record.moves(), 1):
-        if number in wanted and (lines := list(_step_lines(record.options, number, move, viewpoint, reveal, draw))):
-            yield "\n".join(lines)
-    if steps is None or len(record.actions) in steps:
+    number = 0
+    for number, move in enumerate(told_moves(record, viewpoint, reveal), 1):
+        if steps is None or number in steps:
+            yield "\n".join(_step_lines(record.options, number, move, viewpoint, reveal, draw))
+    if steps is None or number in steps:
         yield from _result_lines(record, reveal)
+
+
+def told_moves(record: GameRecord, viewpoint: int | None, reveal: bool) -> Iterator[Move]:
+    """Give the actions that are steps of a story: those that the viewpoint notices, or all where everything is revealed.
+
+    Only these are counted: a gap in the numbers would tell how many others declined to accuse, and so the order of the offers.
+    """
+    for move in record.moves():
+        if reveal or is_public(record.options, move.after, move.action) or viewpoint == move.before["actor"]:
+            yield move
 
 
 def revealed(record: GameRecord) -> Iterator[str]:
@@ -71,7 +81,7 @@ def _step_lines(options: Options, number: int, move: Move, viewpoint: int | None
         yield heading + public_line(state, options.num_players)
     elif reveal:
         yield heading
-    elif viewpoint == actor:
+    else:
         yield f"{heading}{player_name(actor)}: {action_name(action, options.num_players)}, which nobody else knows"
     if viewpoint is not None and (public or viewpoint == actor):
         view = view_of(options, state, viewpoint)

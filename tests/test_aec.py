@@ -322,3 +322,8 @@ def test_a_finished_game_can_be_drawn(render_mode: str | None) -> None:
     for _ in env.agent_iter():
         env.step(None)
     assert env.render() is not None or render_mode == "human"
+
+
+def test_last_before_reset_says_what_is_missing() -> None:
+    with pytest.raises(gymnasium.error.ResetNeeded, match="call reset"):
+        sleuth_v0.raw_env().last()

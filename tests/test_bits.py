@@ -7,7 +7,9 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -122,3 +124,16 @@ def test_a_process_that_compiles_says_so_once_and_the_next_one_says_nothing(tmp_
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(Path(bits.__file__).parent.parent)}
     said = [subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True).stderr for _ in range(2)]
     assert said == ["sleuth-env: compiling kernels at their first use; they are kept for later starts\n", ""]
+
+
+def test_where_nothing_can_be_written_kernels_work_all_the_same_and_the_notice_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_a_folder(**named: Any) -> Any:
+        def refuse(function: Any) -> Any:
+            raise RuntimeError(f"cannot cache function {function.__name__!r}: no locator available")
+
+        return refuse if named.get("cache") else numba.njit(**named)
+
+    monkeypatch.setattr(bits, "njit", without_a_folder)
+    monkeypatch.setitem(bits._notice, "about", bits.KEPT)
+    assert bits.kernel(lambda number: number + 1)(2) == 3
+    assert bits._notice["about"] == bits.NOT_KEPT

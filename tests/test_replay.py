@@ -123,7 +123,7 @@ def test_a_long_name_is_not_repeated_in_full(capsys: pytest.CaptureFixture[str])
 def test_steps_beyond_the_end_are_refused_and_an_end_beyond_it_is_the_end(game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     count = len(sleuth.parse_game(played_game()).actions)
     for steps in (str(count + 1), f"{count + 1}:", "999999999:"):
-        assert main(["replay", str(game_file), "--steps", steps]) == 2
+        assert main(["replay", str(game_file), "--reveal", "--steps", steps]) == 2
         assert said(capsys) == ("", f"sleuth: --steps: the game has the steps 1 to {count}\n")
     assert main(["replay", str(game_file), "--reveal", "--steps", f"{count}:{count + 5}"]) == 0
     assert capsys.readouterr().out.count("\nstep ") == 1
@@ -141,3 +141,14 @@ def test_a_game_without_an_action_has_a_deal_and_no_steps(tmp_path: Path, capsys
     for steps in ("1", "1:", ":5"):
         assert main(["replay", str(path), "--steps", steps]) == 2
         assert said(capsys) == ("", "sleuth: --steps: the game has no steps\n")
+
+
+@pytest.mark.parametrize("viewpoint", ["none", "player_0", "player_1", "player_2"])
+def test_steps_are_counted_by_what_the_viewpoint_notices(viewpoint: str, game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(game_file), "--viewpoint", viewpoint]) == 0
+    numbers = [int(number) for number in re.findall(r"^step (\d+),", capsys.readouterr().out, re.M)]
+    # Gaps would tell how many others declined to accuse.
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(numbers) < len(sleuth.parse_game(game_file.read_text()).actions)
+    assert main(["replay", str(game_file), "--viewpoint", viewpoint, "--steps", "9999"]) == 2
+    assert f"the game has the steps 1 to {len(numbers)}" in capsys.readouterr().err

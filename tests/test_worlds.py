@@ -317,6 +317,9 @@ def test_questions_that_cannot_be_appraised_are_refused():
         worlds.question(2, [0])
     with pytest.raises(EvidenceError, match="at most 6 cards"):
         worlds.question(0, range(7), shown=True)
+    for wrong in ([9], [-1], "pearl"):
+        with pytest.raises(EvidenceError, match="cards with numbers from 0 to 8, got"):
+            worlds.information(0, wrong)
     with pytest.raises(EvidenceError, match="more cards are missing"):
         Worlds(make_evidence(3, range(9)), num_cards=9).question(0, [0])
 

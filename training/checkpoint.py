@@ -41,7 +41,8 @@ def read_checkpoint(path: Path, device: Any) -> dict[str, Any]:
         # weights_only: a checkpoint is numbers and plain containers, nothing that unpickling could run.
         state = torch.load(path, map_location=device, weights_only=True)
     except Exception as error:
-        raise ConfigError(f"{path} cannot be resumed: {' '.join(str(error).split())[:300]}") from error
+        # torch would advise to let it run code.
+        raise ConfigError(f"{path} cannot be resumed: it is damaged, or holds more than numbers and plain containers") from error
     wrong = [key for key, kind in KINDS.items() if not isinstance(state, dict) or type(state.get(key)) is not kind]
     if wrong:
         raise ConfigError(f"{path} cannot be resumed: its {wrong[0]} is missing or of the wrong kind")

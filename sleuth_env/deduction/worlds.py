@@ -133,6 +133,8 @@ class Worlds:
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draw deals, independent and all equally likely: i1 [n, C], the holder of each card, -1 where it is not asked for."""
+        if not isinstance(rng, np.random.Generator):
+            raise EvidenceError(f"deals are drawn by a numpy.random.Generator, got {rng!r}")
         deals = np.full((n, self.num_cards), -1, np.int8)
         for holder in range(self.holders.shape[1]):
             deals[:, cards_of(self._plan["held"][0, holder])] = holder
@@ -150,7 +152,7 @@ class Worlds:
         Raises:
             EvidenceError: it is no question, or more than three missing cards are open.
         """
-        asks = self._asks([holder], [mask_of(cards)], [shown])
+        asks = self._asks([holder], [self._mask(cards)], [shown])
         plan, last = self._plan[0], self.holders.shape[1] - 1
         table = weigh(*self._graph, np.empty(1, FRAME), asks, np.zeros(1, WORTH))
         order = plan["order"][: plan["size"]].tolist()
@@ -158,6 +160,13 @@ class Worlds:
         sets = np.array([mask_of(some) | int(plan["held"][last]) for some in _colex(_chosen(order, int(plan["open"][last])), int(plan["missing"]))])
         rows, kept = table.any(axis=1), table.any(axis=0)
         return Answers(values[rows], sets[kept], table[rows][:, kept] / table.sum())
+
+    def _mask(self, cards: Collection[int]) -> int:
+        """Give the mask of the cards of a question."""
+        numbers = range(self.num_cards)
+        if isinstance(cards, str) or not all(card in numbers for card in cards):
+            raise EvidenceError(f"a question is about cards with numbers from 0 to {self.num_cards - 1}, got {cards!r}")
+        return mask_of(cards)
 
     def _asks(self, holders: Sequence[int] | np.ndarray, cards: Sequence[int] | np.ndarray, shown: Sequence[bool] | np.ndarray) -> np.ndarray:
         """Write questions down, with the open cards only, and check them."""
@@ -190,11 +199,11 @@ class Worlds:
 
     def information(self, holder: int, cards: Collection[int], shown: bool = False) -> float:
         """Give the bits that the answer to a question is expected to tell about the missing cards."""
-        return float(self.worths([holder], [mask_of(cards)], [shown])["information"][0])
+        return float(self.worths([holder], [self._mask(cards)], [shown])["information"][0])
 
     def decides(self, holder: int, cards: Collection[int], shown: bool = False) -> float:
         """Give the probability that the answer to a question leaves only one possibility for the missing cards."""
-        return float(self.worths([holder], [mask_of(cards)], [shown])["decides"][0])
+        return float(self.worths([holder], [self._mask(cards)], [shown])["decides"][0])
 
 
 def survey_all(
