@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from sleuth_env import sleuth
-from sleuth_env.match import Table, play_match
+from sleuth_env.match import MatchError, Table, play_match
 from sleuth_env.sleuth import Options
 
 

@@ -117,7 +117,7 @@ class OpponentsConfig(Section):
     learner: Share = Field(1.0, description="algorithm ppo: share of the learner itself, who learns in every seat that is his; at least one in every game")
     snapshot_every: Count = Field(50_000, description="steps between two snapshots")
     pool_size: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=64)] = Field(
-        8, description="snapshots that play; the oldest leaves, its file stays in the folder pool"
+        8, description="snapshots that play; the oldest leaves, its file stays"
     )
 
 
