@@ -43,19 +43,20 @@ class Course:
     def __init__(self, learner: Learner, config: Config) -> None:
         self.learner, self.config = learner, config
         learner.set_opponents({name: (sleuth.make_bot(name, config.options), share) for name, share in config.opponents.bots.items()})
-        self.seconds, self.steps, self.shares = 0.0, 0, list[float]()
+        self.seconds, self.busy, self.steps, self.shares = 0.0, 0.0, 0, list[float]()
         self.go_on(0.0)
-        self.seconds, self.steps = 0.0, 0
+        self.seconds, self.busy, self.steps = 0.0, 0.0, 0
 
     def go_on(self, seconds: float) -> None:
         """Learn until that long has been learned in all, at least one rollout."""
-        began, before = time.perf_counter() - self.seconds, self.learner.steps
+        began, before, worked = time.perf_counter() - self.seconds, self.learner.steps, time.process_time()
         while True:
             self.learner.learn(0.0, lambda: False)
             self.seconds = time.perf_counter() - began
             if self.seconds >= seconds:
                 break
         self.steps += self.learner.steps - before
+        self.busy += time.process_time() - worked
 
     def match(self, deals: int) -> None:
         """Play against `sheet` bots."""
@@ -95,7 +96,8 @@ def main() -> None:
         f"{config.options.num_players} players, network {config.network.hidden}, {config.ppo.epochs} passes, {args.threads} threads; load of the machine {load}"
     )
     for name, speed in speeds.items():
-        print(f"{name:14s} {speed:10,.0f} decisions/s {speed / speeds['maskable_ppo']:8.2f}")
+        course = courses[name]
+        print(f"{name:14s} {speed:10,.0f} decisions/s {speed / speeds['maskable_ppo']:8.2f} {course.steps / course.busy:10,.0f} per second of a core")
     if args.deals:
         print_strength(courses, args.seconds / args.turns)
 
