@@ -16,6 +16,7 @@ from .cards import NUM_PAIRS, Options
 from .clues import clues
 from .conduct import Bot, accuse_or_decline, any_legal, fall_back
 from .entropy import EntropyBot
+from .racer import RacerBot
 from .scoring import ask_best, ask_deciding, is_shown
 
 
@@ -91,7 +92,7 @@ class SheetBot(CautiousBot):
         ask_best(self.rules, views, legal, seeds, evidence, sheets, actions)
 
 
-BOTS: dict[str, type[Bot]] = {bot.name: bot for bot in (RandomBot, CautiousBot, SheetBot, EntropyBot)}
+BOTS: dict[str, type[Bot]] = {bot.name: bot for bot in (RandomBot, CautiousBot, SheetBot, EntropyBot, RacerBot)}
 
 
 def make_bot(name: str, options: Options) -> Bot:
