@@ -60,7 +60,7 @@ FRAMEWORKS = {
 LATE = ("stable_baselines3", "PIL", "rich", "prompt_toolkit")
 # Of the state's module, what a module that is given views may name: its constants.
 STATE_FUNCTIONS = {"STATE", "deal", "new_states", "blank", "problems", "legal", "step", "outcome"}
-VIEWERS = ("clues", "features", "drawing", "picture", "scene", "bots", "conduct", "entropy", "scoring", "belief")
+VIEWERS = ("clues", "features", "drawing", "picture", "scene", "bots", "conduct", "entropy", "racer", "watcher", "scoring", "belief")
 
 
 def imports(path: Path) -> Iterator[tuple[str, set[str], bool]]:

@@ -1,6 +1,6 @@
 """Fit the bot `racer`'s estimate of its chance to win later: ``python -m training.fit_racer``.
 
-Games are played by racers and `entropy` bots in random seats. At every decision where a racer could risk to be wrong it is noted how the
+Games are played by one racer among `entropy` bots. At every decision where a racer could risk to be wrong it is noted how the
 race stood and, where it waited, whether it won in the end. A logistic regression on that is the next round's estimate; racers that
 want to take a risk refrain from it in a share of the cases, so that it is learned what waiting would have brought there too.
 The table is written to the package after every fit.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,13 @@ from sleuth_env import Options, make_bot, sleuth
 from sleuth_env.match import Table
 
 TABLE = Path(racer.__file__).with_name("outlook.json")
-VARIANTS: dict[str, dict[str, int | bool]] = {"base": {}, "super_sleuth": {"super_sleuth": True}, "double_interrogation": {"double_interrogation": True}, "missing": {"missing": 2}}
+VARIANTS: dict[str, dict[str, int | bool]] = {
+    "base": {},
+    "super_sleuth": {"super_sleuth": True},
+    "double_interrogation": {"double_interrogation": True},
+    "missing": {"missing": 2},
+}
+MOMENTS = ("offer", "turn")
 REFRAINING = 0.3
 # Only where the chance to be right is at least this share of the estimate is it of any use to know better.
 NEAR = 0.5
@@ -34,9 +41,7 @@ class Explorer(racer.RacerBot):
     name = "explorer"
 
     def __init__(self, options: Options, weights: dict[str, np.ndarray]) -> None:
-        # There may be no table yet, so the base class's own is not read.
-        super(racer.RacerBot, self).__init__(options)
-        self.outlook = weights
+        super().__init__(options, weights)
         self.waited: list[tuple[str, int, np.ndarray]] = []
 
     def dares(self, moment: str, race: np.ndarray, seeds: np.ndarray) -> np.ndarray:
@@ -57,44 +62,52 @@ def play(options: Options, explorer: Explorer, seed: int, num_games: int) -> dic
     seats[np.arange(num_games), chance.integers(0, options.num_players, num_games)] = 0
     table = Table(sleuth, options, num_games, [explorer, make_bot("entropy", options)], seats)
     table.deal(np.arange(num_games), chance.integers(0, 2**63, num_games).astype(np.uint64))
-    who, explorer.waited = {}, []
+    who: dict[int, tuple[int, int]] = {}
+    explorer.waited = []
     while not table.finished.all():
         rows = np.flatnonzero(~table.finished)
         who.update(zip(table.decision_seeds(rows).tolist(), zip(rows.tolist(), table.actors[rows].tolist(), strict=True), strict=True))
         table.play_round()
     won = table.states["place"] == 1
-    notes = {moment: [(race, won[who[number]]) for at, number, race in explorer.waited if at == moment] for moment in ("offer", "turn")}
+    notes = {moment: [(race, won[who[number]]) for at, number, race in explorer.waited if at == moment] for moment in MOMENTS}
     return {moment: (np.array([race for race, _ in some]), np.array([won for _, won in some])) for moment, some in notes.items()}
 
 
 def regress(races: np.ndarray, won: np.ndarray) -> np.ndarray:
-    """Fit a logistic regression with a ridge (the first feature is 1 and free of it); gives the weights, f8 [F]."""
-    mean, spread = races.mean(axis=0), races.std(axis=0)
+    """Fit a logistic regression with a ridge, of which the first feature is free; gives the weights, f8 [F].
+
+    The last weight is -1: the odds against are in proportion to the number of rivals. Against bots that are never out it could not be learned.
+    """
+    fitted, offset = races[:, :-1], -races[:, -1]
+    mean, spread = fitted.mean(axis=0), fitted.std(axis=0)
     mean[0], spread[0] = 0.0, 1.0
     spread[spread < 1e-9] = np.inf  # what never varies gets no weight
-    scaled, weights = (races - mean) / spread, np.zeros(races.shape[1])
+    scaled, weights = (fitted - mean) / spread, np.zeros(fitted.shape[1])
     ridge = np.full(weights.size, RIDGE)
     ridge[0] = 1e-6
     for _ in range(NEWTON_STEPS):
-        chances = 1.0 / (1.0 + np.exp(-scaled @ weights))
+        chances = 1.0 / (1.0 + np.exp(-offset - scaled @ weights))
         slope = scaled.T @ (won - chances) - ridge * weights
         weights += np.linalg.solve((scaled.T * (chances * (1.0 - chances))) @ scaled + np.diag(ridge), slope)
-    fitted = weights / spread
-    fitted[0] = weights[0] - (fitted[1:] * mean[1:]).sum()
-    return fitted
+    found = weights / spread
+    found[0] = weights[0] - (found[1:] * mean[1:]).sum()
+    return np.append(found, -1.0)
 
 
 def fit(options: Options, rounds: int, num_games: int, batch: int, seed: int) -> dict[str, np.ndarray]:
     """Fit the weights for one kind of game, over some rounds; before the first, waiting is worth a bit more than a fair share."""
-    weights = {moment: np.zeros(len(racer.FEATURES)) for moment in ("offer", "turn")}
+    weights = {moment: np.zeros(len(racer.FEATURES)) for moment in MOMENTS}
     for first in weights.values():
-        first[0] = -np.log(options.num_players / 1.3 - 1.0)
+        first[0], first[-1] = np.log((options.num_players - 1) / (options.num_players / 1.3 - 1.0)), -1.0
     for number in range(rounds):
         explorer = Explorer(options, weights)
         parts = [play(options, explorer, seed + 1000 * number + start, min(batch, num_games - start)) for start in range(0, num_games, batch)]
-        notes = {moment: tuple(np.concatenate([part[moment][i] for part in parts if len(part[moment][0])]) for i in range(2)) for moment in weights}
-        weights = {moment: regress(*notes[moment]) for moment in weights}
-        for moment, (races, won) in notes.items():
+        for moment in MOMENTS:
+            notes = [part[moment] for part in parts if len(part[moment][0])]
+            if not notes:
+                continue
+            races, won = (np.concatenate([note[i] for note in notes]) for i in range(2))
+            weights[moment] = regress(races, won)
             print(f"  round {number + 1}, {moment}: {len(won)} waits, {won.mean():.3f} won, weights {weights[moment].round(3).tolist()}", flush=True)
     return weights
 
@@ -115,14 +128,18 @@ def main() -> None:
                 continue
             print(f"{variant}, {players} players", flush=True)
             weights = fit(Options(players, **VARIANTS[variant]), given.rounds, given.games, given.batch, given.seed)
-            write(variant, players, weights)
+            facts = {"games": given.games, "rounds": given.rounds, "batch": given.batch, "seed": given.seed}
+            write(variant, players, facts | {moment: [round(float(weight), 4) for weight in some] for moment, some in weights.items()})
 
 
-def write(variant: str, players: int, weights: dict[str, np.ndarray]) -> None:
+def write(variant: str, players: int, entry: dict[str, Any]) -> None:
     """Put one fit into the table."""
     table = json.loads(TABLE.read_text()) if TABLE.exists() else {}
-    table.setdefault(variant, {})[str(players)] = {moment: [round(float(weight), 4) for weight in some] for moment, some in weights.items()}
-    lines = [f'  "{name}": {{\n' + ",\n".join(f'    "{number}": {json.dumps(table[name][number])}' for number in sorted(table[name])) + "\n  }" for name in sorted(table)]
+    table.setdefault(variant, {})[str(players)] = entry
+    lines = [
+        f'  "{name}": {{\n' + ",\n".join(f'    "{number}": {json.dumps(table[name][number])}' for number in sorted(table[name])) + "\n  }"
+        for name in sorted(table)
+    ]
     TABLE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,8 +28,8 @@ MOST_GAIN = 4.0
 
 
 @cache
-def _outlooks() -> dict[str, dict[str, dict[str, list[float]]]]:
-    found: dict[str, dict[str, dict[str, list[float]]]] = json.loads(Path(__file__).with_name("outlook.json").read_text())
+def _outlooks() -> dict[str, dict[str, dict[str, Any]]]:
+    found: dict[str, dict[str, dict[str, Any]]] = json.loads(Path(__file__).with_name("outlook.json").read_text())
     return found
 
 
@@ -46,7 +47,7 @@ def outlook(options: Options) -> dict[str, np.ndarray]:
     """
     fitted = _outlooks()[variant(options)]
     players = max(number for number in map(int, fitted) if number <= options.num_players)
-    return {moment: np.array(weights) for moment, weights in fitted[str(players)].items()}
+    return {moment: np.array(fitted[str(players)][moment]) for moment in ("offer", "turn")}
 
 
 def situations(views: np.ndarray, missing: np.ndarray) -> np.ndarray:
@@ -57,8 +58,9 @@ def situations(views: np.ndarray, missing: np.ndarray) -> np.ndarray:
         missing: f8 [B, C], probability of each gem to be missing.
 
     Returns:
-        f8 [B, F], the `FEATURES`: 1; open bits about a missing gem; the most that the likeliest missing gems can have as their probability;
-        turns of others before the next own; turns so far; answers given to others (these in rounds); rivals still in contention.
+        f8 [B, F], the `FEATURES`: 1; open bits about a missing gem; the chance to be right now, in place of which stands the most that it can be
+        at an offer; turns of others before the next own, turns so far, and answers given to others, these three in rounds; the logarithm
+        of the number of rivals still in contention.
     """
     players, rows = views["num_players"], np.arange(views.size)
     seated = np.arange(1, views["standing"].shape[1]) < players[:, None]
@@ -68,17 +70,24 @@ def situations(views: np.ndarray, missing: np.ndarray) -> np.ndarray:
     wait = np.where(views["phase"] == OFFER, (players - views["turn"] - 1) % players + 1, 0)
     told = (views["answers"][:, 0] >= 0).sum(axis=1)
     rivals = ((views["standing"][:, 1:] == IN) & seated).sum(axis=1)
-    return np.column_stack([np.ones(views.size), bits, likeliest, wait / players, views["turn_number"] / players, told / players, rivals])
+    with np.errstate(divide="ignore"):
+        pursuit = np.log(rivals)  # of nobody: minus infinity, and the chance to win later is 1
+    return np.column_stack([np.ones(views.size), bits, likeliest, wait / players, views["turn_number"] / players, told / players, pursuit])
 
 
 class RacerBot(EntropyBot):
-    """Ask what tells most; accuse, or ask a final question, when being right is likelier than winning later."""
+    """Ask what tells most; accuse, or ask a final question, when being right is likelier than winning later.
+
+    Args:
+        options: the game.
+        weights: to be taken in the place of the game's `outlook`.
+    """
 
     name = "racer"
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, weights: dict[str, np.ndarray] | None = None) -> None:
         super().__init__(options)
-        self.outlook = outlook(options)
+        self.outlook = outlook(options) if weights is None else weights
 
     def dares(self, moment: str, race: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Tell where to accuse at once or to ask a final question.
@@ -94,7 +103,7 @@ class RacerBot(EntropyBot):
         return (race[:, CHANCE] > SURE) | (race[:, CHANCE] > self.prospects(moment, race))
 
     def prospects(self, moment: str, race: np.ndarray) -> np.ndarray:
-        """Estimate the chances to win by waiting, f8 [B]."""
+        """Estimate the chances to win by waiting, f8 [B]; who is left alone has all the time."""
         return 1.0 / (1.0 + np.exp(-race @ self.outlook[moment]))
 
     def _decline_early(self, views: np.ndarray, open_rows: np.ndarray, actions: np.ndarray) -> None:
