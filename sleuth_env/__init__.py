@@ -3,11 +3,12 @@
 >>> from sleuth_env import sleuth_v0  # PettingZoo, all players
 >>> import gymnasium
 >>> gymnasium.make("sleuth_env:sleuth_env/Sleuth-v0", num_players=4, opponents="sheet")  # Gymnasium, one learner
+>>> gymnasium.make_vec("sleuth_env:sleuth_env/SleuthSelfPlay-v0", num_envs=64, num_players=4)  # many games, all players
 
 Axis letters, used for every shape in this package: ``B`` games, ``P`` seats, ``A`` actions, ``C`` gem cards, ``Q`` questions,
 ``H`` holders of cards (opponents and the missing gems), ``N`` numbers of an observation.
 
-Importing this registers the Gymnasium environment and loads nothing else: the public names below are imported when first used.
+Importing this registers the Gymnasium environments and loads nothing else: the public names below are imported when first used.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 GYMNASIUM_ID = "sleuth_env/Sleuth-v0"
+SELF_PLAY_ID = "sleuth_env/SleuthSelfPlay-v0"
 
 # The public names and the modules that they live in.
 _HOMES = {
@@ -25,12 +27,13 @@ _HOMES = {
     "make_bot": "sleuth_env.sleuth",
     "SoloEnv": "sleuth_env.solo",
     "SoloVectorEnv": "sleuth_env.solo",
+    "SleuthVectorEnv": "sleuth_env.vector",
     "Table": "sleuth_env.match",
     "play_match": "sleuth_env.match",
     "load_policy": "sleuth_env.policy",
     "make_player": "sleuth_env.policy",
 }
-__all__ = ["GYMNASIUM_ID", "__version__", *_HOMES]
+__all__ = ["GYMNASIUM_ID", "SELF_PLAY_ID", "__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
@@ -44,11 +47,13 @@ def __dir__() -> list[str]:
 
 
 def _register() -> None:
-    """Register the environment with Gymnasium, once."""
+    """Register the environments with Gymnasium, once."""
     from gymnasium.envs.registration import register, registry
 
     if GYMNASIUM_ID not in registry:
         register(GYMNASIUM_ID, "sleuth_env.solo:SoloEnv", vector_entry_point="sleuth_env.solo:SoloVectorEnv")
+    if SELF_PLAY_ID not in registry:
+        register(SELF_PLAY_ID, vector_entry_point="sleuth_env.vector:SleuthVectorEnv")
 
 
 _register()

@@ -15,16 +15,26 @@ from gymnasium import spaces
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
-from pettingzoo.utils import wrappers
-from pettingzoo.utils.env_logger import EnvLogger
 
-from .game import NO_RENDER_MODE, RENDER_MODES, Game, Records, action_number, check_choice, check_seed, make_options, opaque, refusal, render_view, whole_number
+from .game import (
+    NO_RENDER_MODE,
+    RENDER_MODES,
+    Game,
+    Records,
+    action_number,
+    check_choice,
+    check_seed,
+    make_options,
+    opaque,
+    refusal,
+    render_view,
+    whole_number,
+)
 
-ILLEGAL_REWARD = -1.0
 NO_SNAPSHOT = "that is no snapshot, which get_state() takes"
 Observation = dict[str, NDArray[Any]]
 # Scratch arrays for the kernels, and views into the state: a copy of the environment makes its own.
-_BUFFERS = ("_rules", "_actor", "_action", "_taken", "_seat", "_seats", "_view", "_views")
+_BUFFERS = ("_rules", "_actor", "_action", "_taken", "_seat", "_seats", "_view", "_views", "_observer", "_observers", "_legal", "_mask")
 # What a snapshot holds, besides the random stream.
 _RECORDS = ("_states", "_first_states")
 _COPIED = ("_actions", "agents", "rewards", "_cumulative_rewards", "terminations", "truncations")
@@ -96,7 +106,10 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         self._actor = self._states["actor"]
         self._action, self._taken = np.zeros(1, np.int64), np.zeros(1, np.uint8)
         self._seat, self._seats = np.zeros(1, np.int64), np.arange(num_players)
+        self._legal = np.zeros((1, self._num_actions), np.uint8)
+        self._mask = self._legal[0].view(np.int8)
         self._view, self._views = np.zeros(1, self.game.VIEW), np.zeros(num_players, self.game.VIEW)
+        self._observer, self._observers = (self.game.Observer(self._rules, views, self.record) for views in (self._view, self._views))
 
     # --- the cycle ---
 
@@ -206,9 +219,10 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         The mask is zero for a player who is not to act, and all ones when the game is finished.
         """
         self._must_be_reset()
-        observation = np.empty(self._size, np.float32)
-        self.game.write_observations(self._rules, self._look(agent), observation[None], self.record)
-        return {"observation": observation, "action_mask": self.action_mask(agent)}
+        self._look(agent)
+        observation = np.empty((1, self._size), np.float32)
+        self._observer.write(observation)
+        return {"observation": observation[0], "action_mask": self.action_mask(agent)}
 
     def action_mask(self, agent: str) -> NDArray[np.int8]:
         """Give the action mask of an agent's observation (i1 [A]) alone."""
@@ -216,9 +230,10 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         # An agent who has left, or is about to, is in a finished game, though an illegal action may have ended it.
         if self.terminations.get(agent, True) or self.truncations[agent]:
             return np.ones(self._num_actions, np.int8)
-        mask = np.zeros(self._num_actions, np.int8)
-        if agent == self.agent_selection:
-            self.game.legal(self._rules, self._states, mask.view(np.uint8)[None])
+        if agent != self.agent_selection:
+            return np.zeros(self._num_actions, np.int8)
+        self.game.legal(self._rules, self._states, self._legal)
+        mask: NDArray[np.int8] = self._mask.copy()
         return mask
 
     def view(self, agent: str) -> Records:
@@ -250,7 +265,7 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         self._must_be_reset()
         state = np.empty((len(self.possible_agents), self._size), np.float32)
         self.game.view(self._rules, opaque(self._states).repeat(len(state)).view(self._states.dtype), self._seats, self._views)
-        self.game.write_observations(self._rules, self._views, state, self.record)
+        self._observers.write(state)
         return state.ravel()
 
     def _seat_of(self, agent: str | int) -> int:
@@ -330,58 +345,3 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._make_buffers()
-
-
-class _TerminateIllegal(wrappers.BaseWrapper[str, Observation, int]):  # type: ignore[misc]
-    """End the game after an illegal action, as PettingZoo's wrapper of that name does.
-
-    That one judges by the last mask that it has seen, which is not that of the moment after the environment inside went back to a
-    snapshot, and which belongs to whoever observed it. This one asks the environment.
-    """
-
-    def step(self, action: int | None) -> None:
-        """Take an action; an illegal one loses the game.
-
-        Raises:
-            IllegalAction: it is no action at all; nothing has changed.
-        """
-        raw = self.unwrapped
-        agent = raw.agent_selection
-        finished = raw.terminations.get(agent, True) or raw.truncations[agent]
-        if finished or raw.action_mask(agent)[action_number(action, raw.action_space(agent).n)]:
-            self.env.step(action)
-        else:
-            EnvLogger.warn_on_illegal_move()
-            raw.forfeit(ILLEGAL_REWARD)
-
-    def __str__(self) -> str:
-        return str(self.env)
-
-
-class _OrderEnforcing(wrappers.OrderEnforcingWrapper[str, Observation, int]):  # type: ignore[misc]
-    """PettingZoo's wrapper, for which a snapshot put back is as good as a reset, whether through it or behind its back."""
-
-    def __init__(self, env: Any) -> None:
-        super().__init__(env)
-        self._has_updated = True
-
-    @property
-    def _has_reset(self) -> bool:
-        return bool(self.unwrapped.has_reset)
-
-    @_has_reset.setter
-    def _has_reset(self, value: bool) -> None:
-        """Leave it to the environment, which knows."""
-
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Put a snapshot back; in a loop over the agents that counts as a step."""
-        self.env.set_state(state)
-        self._has_updated = True
-
-    def __str__(self) -> str:
-        return str(self.env)
-
-
-def wrapped(env: GameEnv) -> Any:
-    """Wrap a game's environment as PettingZoo's classic games are: an illegal action ends the game with -1 for its player."""
-    return _OrderEnforcing(wrappers.AssertOutOfBoundsWrapper(_TerminateIllegal(env)))

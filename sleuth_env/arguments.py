@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+LONGEST_WORD = 200
+
 # The legal values of the game's options, for the help.
 OPTION_VALUES = {
     "num_players": "3 to 7",
@@ -27,6 +29,12 @@ OPTION_VALUES = {
 
 class CommandError(ValueError):
     """What was typed after ``sleuth`` cannot be done; the message says why."""
+
+
+def one_line(message: str) -> str:
+    """Give a message as one line of printable characters in which no word, such as the name of a file, is too long to read."""
+    words = (word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}..." for word in message.split())
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in " ".join(words))
 
 
 def whole(least: int, most: int) -> Callable[[str], int]:

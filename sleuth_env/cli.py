@@ -1,7 +1,7 @@
 """The command ``sleuth``: matches between bots and policy files, replays of game texts, and a game in the terminal.
 
 Whatever a user gets wrong is answered by one line on stderr and exit code 2; Ctrl-C by one line and exit code 130. What takes time
-to import is imported where it is needed, so that Ctrl-C is answered so from the start.
+to import is imported where it is needed. The script itself is `sleuth_command`, which answers Ctrl-C while this is imported.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ import json
 import os
 import secrets
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from . import __version__
-from .arguments import OPTION_VALUES, CommandError, check_writable, file_name, listed, named_options, options_last, steps, whole
-from .streams import WriteError, called, prepare_streams, read_text, write_text
+from .arguments import OPTION_VALUES, CommandError, check_writable, file_name, listed, named_options, one_line, options_last, steps, whole
+from .streams import WriteError, called, prepare_streams, read_line, read_text, write_text
 
 FAILED, MISTAKEN, INTERRUPTED = 1, 2, 130
-EXIT_CODES = "exit codes: 0 done; 1 the output could not be written; 2 a mistake in the command or in a file; 130 Ctrl-C"
+EXIT_CODES = "exit codes: 0 done; 1 the output could not be written, or memory is short; 2 a mistake in the command or in a file; 130 Ctrl-C"
 MOST_GAMES = 10**7
 BASELINES = "random,cautious,sheet"
 SEATS = "a bot (random, cautious, sheet, entropy, racer, watcher) or a policy file (*.safetensors)"
@@ -37,9 +38,16 @@ class _Parser(argparse.ArgumentParser):
         """Raise instead of printing the usage."""
         raise CommandError(message)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write, and do not hide that it cannot be written."""
+        (file or sys.stdout).write(message)
 
-class _Help(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """Show defaults that say something, and examples as they are written."""
+
+class _Help(argparse.ArgumentDefaultsHelpFormatter):
+    """Show defaults that say something, and examples and tables, which are indented, as they are written."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(line if line.startswith(" ") else textwrap.fill(line, width) for line in text.splitlines())
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         says_nothing = action.default is None or action.default is False or action.default == []
@@ -112,17 +120,19 @@ def _add_sizes(parser: argparse.ArgumentParser, each: str = "") -> None:
 
 def _add_replay(commands: Any) -> None:
     more = "Shows public events only, unless a viewpoint is chosen or everything is revealed."
-    examples = "replay game.txt\nreplay game.txt --viewpoint player_1 --steps 10:20\nreplay game.txt --reveal"
+    examples = "replay game.txt\nreplay game.txt --viewpoint player_1 --odds --steps 10:20\nreplay game.txt --reveal"
     parser = _add_command(commands, "replay", _replay, "tell a game text step by step", more, examples)
     parser.add_argument("file", type=file_name, metavar="FILE", help="a game text; - for stdin")
     parser.add_argument("--viewpoint", default="none", metavar="PLAYER", help="player_0, player_1, ...: add what that player knows; none: public events only")
+    text = "with a viewpoint: show its odds, too, that is each gem's chance to be missing and the questions that tell most"
+    parser.add_argument("--odds", action="store_true", help=text)
     parser.add_argument("--reveal", action="store_true", help="show the hidden deal and every action")
     parser.add_argument("--steps", type=steps, metavar="FROM:TO", help="only these steps, from 1; either end may be left out")
     parser.add_argument("--pause", action="store_true", help="wait for Enter after each step")
 
 
 def _add_play(commands: Any) -> None:
-    more = "Actions are typed in the notation; help, sheet and legal help. Nothing hidden is shown before the end."
+    more = "Actions are typed in the notation; help, sheet, odds and legal help. Nothing hidden is shown before the end."
     examples = "play\nplay --players 4 --opponents sheet,cautious,policy.safetensors --seat 2 --seed 7 --save game.txt"
     parser = _add_command(commands, "play", _play, "play a game in the terminal", more, examples)
     parser.add_argument("--players", type=whole(3, 7), default=3, metavar="N", help="players, 3 to 7, you among them")
@@ -174,7 +184,8 @@ def _evaluate(args: argparse.Namespace) -> int:
 
 def _evaluation_options(args: argparse.Namespace) -> Any:
     """The options that a policy file was trained for, or the usual ones, changed by those that are given."""
-    from .policy import SUFFIX, load_policy
+    from .policy import load_policy
+    from .policy_file import SUFFIX
 
     if not args.player.endswith(SUFFIX):
         return named_options(args.options)
@@ -227,18 +238,20 @@ def _replay(args: argparse.Namespace) -> int:
 
     if args.pause and args.file == "-":
         raise CommandError("--pause needs a file: stdin is the game text")
+    if args.odds and args.viewpoint == "none":
+        raise CommandError("--odds needs --viewpoint PLAYER: they are one player's")
     try:
         record = parse_game(read_text(args.file, MAX_TEXT + 1))
     except NotationError as error:
         raise CommandError(f"{called(args.file)}: {error}") from error
     viewpoint = _viewpoint(args.viewpoint, record.options.num_players)
     chosen = _chosen(args.steps, len(record.actions)) if args.steps else None
-    for text in tell_game(record, viewpoint, args.reveal, chosen, _in_colour()):
+    for text in tell_game(record, viewpoint, args.reveal, chosen, _in_colour(), args.odds):
         sys.stdout.write(text.rstrip("\n") + "\n")
         if args.pause:
             sys.stdout.flush()
             # The end of the input ends the pauses, not the replay.
-            args.pause = sys.stdin.readline() != ""
+            args.pause = read_line() != ""
     return 0
 
 
@@ -274,8 +287,8 @@ def _play(args: argparse.Namespace) -> int:
     check_writable(args.save)
     seed = secrets.randbits(32) if args.seed is None else args.seed
     session = Session(options, _opponents(args, options), args.seat, seed, line_reader(), lambda text: _show([text.rstrip("\n")]), _in_colour())
-    _show([f"Seed {seed}."])
     try:
+        _show([f"Seed {seed}."])
         session.run()
     except QuitError:
         _show(["You have left the game."])
@@ -306,7 +319,7 @@ def _mistakes() -> tuple[type[ValueError], ...]:
     """The errors that are the user's, not the program's."""
     from .game import UnknownOptionError
     from .match import MatchError
-    from .policy import PolicyError
+    from .policy_file import PolicyError
     from .sleuth.bots import BotError
     from .sleuth.cards import OptionError
 
@@ -354,7 +367,7 @@ def _run(words: Sequence[str]) -> int:
 def _end(message: str, code: int) -> int:
     if sys.stderr is None:
         return code
-    sys.stderr.write(f"sleuth: {' '.join(message.split())}\n")
+    sys.stderr.write(f"sleuth: {one_line(message)}\n")
     return code
 
 

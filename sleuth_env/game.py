@@ -1,7 +1,7 @@
 """What a game module offers, and what the adapters ask of any game.
 
 A game is a module: data, rules and what a seat may see, as functions on structured arrays. A state is one record; a batch is
-an array of records; a single game is a batch of one. The adapters (`aec`, `solo`, `vector`, `match`) know a game only through
+an array of records; a single game is a batch of one. The adapters (`aec`, `solo`, `vector`, `sb3`, `match`) know a game only through
 the names of `Game`, so a second game is a sibling package with the same names.
 Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 """
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Records = NDArray[np.void]
+ILLEGAL_REWARD = -1.0  # where an illegal action ends the game
 RENDER_MODES = ("human", "ansi", "rgb_array")
 NO_RENDER_MODE = f"render() draws nothing without a render_mode: make the environment with one of {', '.join(RENDER_MODES)}"
 
@@ -111,6 +112,10 @@ class Game(Protocol):
 
     def write_observations(self, rules: Records, views: Records, out: NDArray[np.float32], record: str, /) -> None:
         """Write views (VIEW [B]) as network input (f4 [B, N], each number in [0, 1])."""
+        ...
+
+    def Observer(self, rules: Records, views: Records, record: str, /) -> Any:  # noqa: N802 - a class
+        """Give an object whose ``write(out)`` does the same each time that ``views`` have been filled anew, with less preparation."""
         ...
 
     def action_name(self, action: int, num_players: int, /) -> str:
@@ -235,6 +240,23 @@ def action_number(action: Any, num_actions: int) -> int:
     if number is None or not 0 <= number < num_actions:
         raise IllegalAction(f"an action is an integer from 0 to {num_actions - 1}, got {action!r}")
     return number
+
+
+def action_numbers(actions: Any, num_games: int, num_actions: int) -> NDArray[np.int64]:
+    """Give one action for each game as an array (i8 [B]).
+
+    Raises:
+        IllegalAction: they are something else.
+    """
+    try:
+        numbers = np.asarray(actions)
+    except ValueError:  # lists of unequal length
+        numbers = np.empty(0)
+    if numbers.shape != (num_games,):
+        raise IllegalAction(f"step takes one action for each of {num_games} games, an array of shape ({num_games},), got {actions!r}")
+    if numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < num_actions)).all():
+        numbers = np.array([action_number(action, num_actions) for action in actions])
+    return numbers.astype(np.int64)
 
 
 def refusal(game: Game, options: Any, action: int, legal: NDArray[Any], player: str) -> IllegalAction:

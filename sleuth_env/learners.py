@@ -15,7 +15,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from .game import Bot, Game, IllegalAction, action_number, check_choice, check_number, load_game, opaque, refusal, whole_number
+from .game import Bot, Game, IllegalAction, check_choice, check_number, check_seed, load_game, make_options, opaque, refusal, whole_number
 from .match import LEARNER, Table, make_players
 
 Player = str | PathLike[str] | Bot
@@ -155,22 +155,6 @@ class LearnerTable(Table):
         masks[over | self.finished] = True
         return masks
 
-    def action_numbers(self, actions: Any) -> NDArray[np.int64]:
-        """Give one action for each game as an array (i8 [B]).
-
-        Raises:
-            IllegalAction: they are something else.
-        """
-        try:
-            numbers = np.asarray(actions)
-        except ValueError:  # lists of unequal length
-            numbers = np.empty(0)
-        if numbers.shape != (self.num_games,):
-            raise IllegalAction(f"step takes one action for each of {self.num_games} games, an array of shape ({self.num_games},), got {actions!r}")
-        if numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < self.num_actions)).all():
-            numbers = np.array([action_number(action, self.num_actions) for action in actions])
-        return numbers.astype(np.int64)
-
     def refusal(self, numbers: NDArray[np.int64], legal: Bools) -> IllegalAction:
         """Say why the first of the actions (i8 [B]) that are not legal (bool [B]) is refused."""
         row = int(np.flatnonzero(~legal)[0])
@@ -183,3 +167,53 @@ class LearnerTable(Table):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, game=load_game(state["game"]))
+
+
+def make_table(
+    game: str, options: dict[str, Any], max_cycles: int | None, num_games: int, learner_seat: int | str, record: str | None, opponents: Players
+) -> LearnerTable:
+    """Make a table of the game with this full name, the same opponents at all games; see `LearnerTable` and `seat_opponents`.
+
+    Raises:
+        ValueError: an argument has an unknown name or value.
+    """
+    module = load_game(game)
+    table = LearnerTable(module, make_options(module, options, max_cycles), num_games, learner_seat, record)
+    table.seat_opponents(opponents)
+    return table
+
+
+def row_seeds(seed: Any, num_games: int) -> list[int | None]:
+    """Give a seed for each game: the number and those that follow it, or one of each game; None goes on without.
+
+    Raises:
+        ValueError: they are something else.
+    """
+    if seed is None:
+        return [None] * num_games
+    if whole_number(seed) is not None:
+        return [check_number("seed", seed, 0) + row for row in range(num_games)]
+    if not isinstance(seed, (list, tuple, np.ndarray)) or np.ndim(seed) != 1 or len(seed) != num_games:
+        raise ValueError(f"seed must be one number or one for each of {num_games} games, got {seed!r}")
+    return [check_seed(one) for one in seed]
+
+
+def rows_to_reset(options: dict[str, Any] | None, dealt: Bools) -> Bools:
+    """Read Gymnasium's ``reset_mask``: which games (bool [B]) to reset; without one all.
+
+    Args:
+        options: what `reset` was given.
+        dealt: which games there are (bool [B]).
+
+    Raises:
+        ValueError: the mask is none, or names no game.
+        ResetNeeded: the first reset leaves games out.
+    """
+    mask = (options or {}).get("reset_mask")
+    if mask is None:
+        return np.ones(len(dealt), np.bool_)
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != dealt.shape or not mask.any():
+        raise ValueError(f"reset_mask must be an array of {len(dealt)} bools, one of them True, got {mask!r}")
+    if not (mask | dealt).all():
+        raise gymnasium.error.ResetNeeded("the first reset deals every game: call reset() without a reset_mask")
+    return mask

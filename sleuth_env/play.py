@@ -13,21 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from .arguments import CommandError
+from .arguments import one_line
 from .game import Bot, load_game
 from .match import LEARNER, Table
 from .narration import counted, is_public, private_lines, seat_names
 from .sleuth.cards import Options
-from .sleuth.drawing import draw_ansi
+from .sleuth.drawing import draw_ansi, draw_belief
 from .sleuth.names import action_names, gem_names, search_card_names
 from .sleuth.notation import event_text
 from .sleuth.state import MUST_ACCUSE, OFFER, OUT, RIGHT, SECOND, TURN
 from .sleuth.transcript import game_text, result_text
-from .streams import WriteError, write_text
+from .streams import WriteError, read_line, write_text
 
 COMMANDS = {
     "help": "this text",
     "sheet": "what you know: the cells still open, search cards, the last events",
+    "odds": "each gem's chance to be missing and the questions that tell most",
     "legal": "the numbered list of your legal actions; legal WORD ... lists those that contain all the words",
     "save": "write the game so far to a new file, save FILE; it shows every hidden card",
     "quit": "leave the game",
@@ -69,14 +70,11 @@ def read_plainly(prompt: str, words: Sequence[str]) -> str:
 
     Raises:
         EOFError: the input has ended.
-        CommandError: stdin cannot be read.
+        CommandError: stdin cannot be read, or a line of it does not end.
     """
     sys.stdout.write(prompt)
     sys.stdout.flush()
-    try:
-        line = sys.stdin.readline()
-    except OSError as error:
-        raise CommandError(f"the input cannot be read: {error.strerror or error}") from error
+    line = read_line()
     if not line:
         raise EOFError
     if not sys.stdin.isatty():
@@ -185,6 +183,7 @@ class Session:
         commands: dict[str, Callable[[], None]] = {
             "help": self._help,
             "sheet": self._show_sheet,
+            "odds": self._show_odds,
             "legal": lambda: self._list_legal(rest, legal),
             # The name of a file is taken as it was typed.
             "save": lambda: self._save("".join(typed.split(maxsplit=1)[1:])),
@@ -234,6 +233,9 @@ class Session:
     def _show_sheet(self) -> None:
         self.write(draw_ansi(self.options, self.view, self.colour))
 
+    def _show_odds(self) -> None:
+        self.write(draw_belief(self.options, self.view, self.colour))
+
     def _quit(self) -> None:
         raise QuitError
 
@@ -245,7 +247,7 @@ class Session:
         try:
             write_text(name, self.text, replace=False)
         except WriteError as error:
-            self.write(f"{error}.")
+            self.write(f"{one_line(str(error))}.")
             return
         self.write(SAVED.format(name))
 

@@ -15,8 +15,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import os
-import stat
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -26,31 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bits import kernel
+from .policy_file import FORMAT, FORMAT_VERSION, SUFFIX, PolicyError, read_policy_file, write_atomically
 
-SUFFIX = ".safetensors"
-FORMAT, FORMAT_VERSION = "sleuth-env policy", "1"
 MAY_DIFFER = ("first_player", "offer_order", "max_turns")
 ACTIVATIONS = ("relu", "tanh")
-MOST_LAYERS, MOST_HEADER_BYTES, MOST_FILE_BYTES = 16, 1 << 20, 1 << 30
-MOST_MESSAGE = 500  # characters
+MOST_LAYERS = 16
 MOST_LOGIT = 1e30  # far from where single precision overflows
 TWO_TO_MINUS_53 = 2.0**-53
-
-
-class PolicyError(ValueError):
-    """A policy file cannot be read, or cannot play this game; the message says why.
-
-    Files are not trusted, nor is what a message quotes of them: it is cut to one line of printable characters.
-    """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(one_line(message))
-
-
-def one_line(text: str) -> str:
-    """Give a text as one line of printable characters that is not too long to read."""
-    printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[:MOST_MESSAGE])
-    return printable + (" ..." if len(text) > MOST_MESSAGE else "")
 
 
 Layers = Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]]
@@ -301,28 +281,6 @@ def _named(network: str, layers: Layers) -> dict[str, NDArray[Any]]:
     return {f"{network}.{number}.{part}": array for number, layer in enumerate(layers) for part, array in zip(("weight", "bias"), layer, strict=True)}
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that, whatever happens, its name means the whole old content or the whole new one."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    try:
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def read_metadata(path: str | Path) -> dict[str, Any]:
-    """Read what a policy file says of itself, as plain values.
-
-    Raises:
-        PolicyError: it is no policy file of this format.
-    """
-    return _read(path)[0]
-
-
 def load_policy(path: str | Path, game: Any = None, greedy: bool = False) -> Policy:
     """Read a policy file.
 
@@ -335,7 +293,7 @@ def load_policy(path: str | Path, game: Any = None, greedy: bool = False) -> Pol
         PolicyError: it is no policy file, it is damaged, or it is for another game, other options or another observation.
     """
     game = game or import_module("sleuth_env.sleuth")
-    metadata, tensors = _read(path)
+    metadata, tensors = read_policy_file(path)
     if metadata["game"] != game.NAME:
         raise PolicyError(f"{path} is a policy for the game {metadata['game']!r}, not for {game.NAME!r}")
     try:
@@ -389,60 +347,3 @@ def make_player(text: str, options: Any, game: Any = None, greedy: bool = False)
     if text not in game.BOTS:
         raise PolicyError(f"there is no bot {text[:100]!r}: a player is one of the bots {', '.join(game.BOTS)}, or a policy file, whose name ends in {SUFFIX}")
     return game.make_bot(text, options)
-
-
-def _read(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Check a file's frame before its content: sizes, then the metadata, then the tensors."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
-    content = _read_bytes(path)
-    header_size = int.from_bytes(content[:8], "little")
-    if len(content) < 8 or not 2 <= header_size <= min(MOST_HEADER_BYTES, len(content) - 8):
-        raise PolicyError(f"{path} is no policy file, or only the beginning of one")
-    try:
-        header = json.loads(content[8 : 8 + header_size])
-        metadata = _metadata(header["__metadata__"])
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise PolicyError(f"{path} is no policy file: it does not say what it is") from error
-    if (metadata["format"], metadata["format_version"]) != (FORMAT, FORMAT_VERSION):
-        raise PolicyError(f"{path} has the format {metadata['format']!r} {metadata['format_version']!r}; this version reads {FORMAT!r} {FORMAT_VERSION!r}")
-    wrong = [key for key, entry in header.items() if key != "__metadata__" and _kind(entry) != ("I32" if key == "cell_inputs" else "F32")]
-    if wrong:
-        raise PolicyError(f"{path}: the tensors {', '.join(wrong)} are not of the type that they should have")
-    try:
-        return metadata, load(content)
-    except (SafetensorError, ValueError, OverflowError) as error:
-        raise PolicyError(f"{path} is damaged: {error}") from error
-
-
-def _kind(entry: Any) -> Any:
-    return entry.get("dtype") if isinstance(entry, dict) else None
-
-
-def _read_bytes(path: str | Path) -> bytes:
-    try:
-        # Opening a pipe would wait, reading a device might never end.
-        if not stat.S_ISREG(Path(path).stat().st_mode):
-            raise OSError("it is no regular file")
-        with Path(path).open("rb") as file:
-            content = file.read(MOST_FILE_BYTES + 1)
-    except (OSError, TypeError, ValueError) as error:
-        raise PolicyError(f"{path!s} cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    if len(content) > MOST_FILE_BYTES:
-        raise PolicyError(f"{path} is larger than any policy file ({MOST_FILE_BYTES} bytes)")
-    return content
-
-
-def _metadata(texts: Mapping[str, str]) -> dict[str, Any]:
-    """Turn the metadata's texts into values; each key must be there and of its type."""
-    plain = ("format", "format_version", "game", "record", "observation_hash")
-    parsed = {"options": dict, "observation": list, "architecture": dict, "versions": dict, "steps": int, "num_players": int}
-    metadata: dict[str, Any] = {key: texts[key] for key in plain} | {key: json.loads(texts[key]) for key in parsed}
-    share = metadata["win_share"] = json.loads(texts.get("win_share", "null"))
-    # Exactly: true is an int too.
-    if not all(type(metadata[key]) is str for key in plain) or not all(type(metadata[key]) is kind for key, kind in parsed.items()):
-        raise ValueError("metadata of the wrong type")
-    if metadata["steps"] < 0 or not (share is None or (type(share) is float and 0 <= share <= 1)):
-        raise ValueError("metadata out of range")
-    return metadata

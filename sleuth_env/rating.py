@@ -88,6 +88,7 @@ class MatchResult:
         deals, rotations, games: every deal was played once in each rotation.
         entries: one for each different player, in the order of the seat list.
         mean_turns: turns in a game.
+        mean_turns_won: turns in a game that somebody won; None where nobody ever did.
         nobody_won: share of games without a winner, the truncated ones among them.
         truncated: share of games ended by the turn limit.
         wrong_accusations: in a game, all players together.
@@ -102,6 +103,7 @@ class MatchResult:
     games: int
     entries: tuple[Entry, ...]
     mean_turns: float
+    mean_turns_won: float | None
     nobody_won: float
     truncated: float
     wrong_accusations: float
@@ -146,11 +148,13 @@ def sum_up(finished: FinishedGames, names: list[str], **header: Any) -> MatchRes
         names: of the entries, in the order of their numbers.
         header: the fields of the result that say what was played.
     """
+    won = finished.first.any(axis=1)
     return MatchResult(
         **header,
         entries=tuple(_entry(finished, number, name, header["rotations"]) for number, name in enumerate(names)),
         mean_turns=float(finished.turns.mean()),
-        nobody_won=float((~finished.first.any(axis=1)).mean()),
+        mean_turns_won=float(finished.turns[won].mean()) if won.any() else None,
+        nobody_won=float((~won).mean()),
         truncated=float(finished.truncated.mean()),
         wrong_accusations=float(finished.wrong.sum(axis=1).mean()),
     )

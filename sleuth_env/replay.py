@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 from .narration import is_public, private_lines, public_line, seat_names, view_of
 from .sleuth.cards import Options
@@ -13,7 +15,9 @@ from .sleuth.state import FINISHED
 from .sleuth.transcript import GameRecord, Move, result_text
 
 
-def tell_game(record: GameRecord, viewpoint: int | None = None, reveal: bool = False, steps: range | None = None, colour: bool = False) -> Iterator[str]:
+def tell_game(
+    record: GameRecord, viewpoint: int | None = None, reveal: bool = False, steps: range | None = None, colour: bool = False, odds: bool = False
+) -> Iterator[str]:
     """Tell a game, one text (of one or more lines) a step.
 
     Args:
@@ -22,14 +26,16 @@ def tell_game(record: GameRecord, viewpoint: int | None = None, reveal: bool = F
         reveal: whether to show the hidden deal and every action, passes and accused gems too.
         steps: numbers of the actions to tell, from 1; default: all. Other players' passes are no steps of the public.
         colour: whether the drawings are coloured.
+        odds: whether the drawings show what the viewpoint may believe, too.
     """
+    draw = partial(draw_ansi, record.options, colour=colour, belief=odds)
     if reveal:
         yield "\n".join(revealed(record))
     if viewpoint is not None and (steps is None or 1 in steps):
-        yield draw_ansi(record.options, view_of(record.options, record.first_state, viewpoint), colour)
+        yield draw(view_of(record.options, record.first_state, viewpoint))
     wanted = steps or range(1, len(record.actions) + 1)
     for number, move in enumerate(record.moves(), 1):
-        if number in wanted and (lines := list(_step_lines(record.options, number, move, viewpoint, reveal, colour))):
+        if number in wanted and (lines := list(_step_lines(record.options, number, move, viewpoint, reveal, draw))):
             yield "\n".join(lines)
     if steps is None or len(record.actions) in steps:
         yield from _result_lines(record, reveal)
@@ -53,7 +59,7 @@ def _result_lines(record: GameRecord, reveal: bool) -> Iterator[str]:
         yield f"missing: {', '.join(gem_names(state['missing_gems']))}"
 
 
-def _step_lines(options: Options, number: int, move: Move, viewpoint: int | None, reveal: bool, colour: bool) -> Iterator[str]:
+def _step_lines(options: Options, number: int, move: Move, viewpoint: int | None, reveal: bool, draw: Callable[[Any], str]) -> Iterator[str]:
     """Tell one action: a heading with what everybody saw, then what the viewpoint knows besides, and its drawing if that may have changed."""
     before, action, state = move
     public = is_public(options, state, action)
@@ -70,4 +76,4 @@ def _step_lines(options: Options, number: int, move: Move, viewpoint: int | None
     if viewpoint is not None and (public or viewpoint == actor):
         view = view_of(options, state, viewpoint)
         yield from (f"    {line}" for line in private_lines(options, view, seat_names(view)) if public)
-        yield draw_ansi(options, view, colour)
+        yield draw(view)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from unicodedata import combining, east_asian_width
 
+from .arguments import one_line
 from .narration import counted
 from .rating import Entry, MatchResult
 from .sleuth.cards import Options
@@ -35,7 +37,7 @@ def evaluation_lines(player: str, baselines: Sequence[str], results: Sequence[Ma
     cut = [f"{_percent(result.truncated)} against {baseline}" for baseline, result in zip(baselines, results, strict=True) if result.truncated]
     truncated = [f"Games truncated: {', '.join(cut)}."] if cut else []
     return [
-        f"{player} in one seat against each baseline in the others",
+        f"{one_line(player)} in one seat against each baseline in the others",
         *_heading(results[0], games_asked),
         "",
         *_aligned([head, *rows]),
@@ -65,8 +67,8 @@ def _shares(entry: Entry) -> list[str]:
 
 
 def _short(name: str) -> str:
-    """Give a name, of a long path the end."""
-    return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
+    """Give a name as printable characters, of a long path the end."""
+    return one_line(name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}")
 
 
 def _percent(share: float) -> str:
@@ -75,5 +77,12 @@ def _percent(share: float) -> str:
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Align columns, the first to the left, the others to the right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  ".join([row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]) for row in rows]
+    first = max(_columns(row[0]) for row in rows)
+    widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[1:]]
+    numbers = ("  ".join(cell.rjust(width) for cell, width in zip(row[1:], widths, strict=True)) for row in rows)
+    return [f"{row[0]}{' ' * (first - _columns(row[0]))}  {rest}" for row, rest in zip(rows, numbers, strict=True)]
+
+
+def _columns(name: str) -> int:
+    """Count the columns that a name takes on a terminal: two for a wide letter, none for an accent that stands by itself."""
+    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in name)

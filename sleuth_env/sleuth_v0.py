@@ -49,6 +49,8 @@ by name. n players, holders are the n-1 opponents and the missing gems.
 | certain_yes, certain_no | n x 36 | ``record="sheet"``: per holder, what the deduction sheet proves |
 | seen | n x 36 | ``record="raw"``: per opponent, the cards that he has shown |
 | missing_gems | 36 | ``record="raw"``: the missing gems where the player has the right to know them |
+| chance | n x 36 | ``record="exact"``: per holder, the probability that he has the gem, over all deals consistent with what the player knows |
+| information | (n-1) x 43 | ``record="exact"``: expected bits about the missing gems / log2(36), of questions that may be asked now |
 | answer_known, answer_count | n x 43 x 1 | per seat and question: whether a count was announced; the count / 12 |
 | askers | n x 43 x n | per seat and question: who has asked it (and seen the cards, if it has two elements) |
 | seen_by | n x 36 | own cards that each player has seen |
@@ -92,7 +94,7 @@ Options
 | last_survivor_wins | False, True | whether the last player left in wins |
 | max_turns | 300, 1 or more | truncation; `max_cycles` is another name |
 
-Besides: ``record`` ("sheet" or "raw"), ``render_mode`` ("human", "ansi", "rgb_array") and ``viewpoint`` (whose view is drawn; None: the agent to act).
+Besides: ``record`` ("sheet", "raw" or "exact"), ``render_mode`` ("human", "ansi", "rgb_array") and ``viewpoint`` (whose view is drawn; None: the agent to act).
 For analysis, `raw_env` has `reveal`, `game_text`, `view`, `get_state` and `set_state`; through the wrappers, ``env.unwrapped.reveal()``.
 `raw_env.belief` gives the exact distribution of the hidden gems, uniform over all deals consistent with what an agent may know.
 
@@ -107,8 +109,9 @@ from typing import Any, ClassVar
 
 import pettingzoo
 
-from .aec import GameEnv, wrapped
+from .aec import GameEnv
 from .game import RENDER_MODES, Game, load_game
+from .wrapping import wrapped
 
 PETTINGZOO_ID = "sleuth_env/sleuth-v0"
 

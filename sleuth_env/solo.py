@@ -31,10 +31,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from .game import NO_RENDER_MODE, RENDER_MODES, action_number, check_choice, check_number, check_seed, load_game, make_options, render_view, whole_number
-from .learners import Bools, LearnerTable, Players
+from .game import ILLEGAL_REWARD, NO_RENDER_MODE, RENDER_MODES, action_number, action_numbers, check_choice, check_seed, render_view
+from .learners import Bools, Players, make_table, row_seeds, rows_to_reset
 
-ILLEGAL_REWARD = -1.0
 Floats = NDArray[np.float64]
 
 
@@ -72,10 +71,8 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
         check_choice("render_mode", render_mode, (None, *RENDER_MODES))
         check_choice("illegal", illegal, ("end", "raise"))
         self.render_mode, self.illegal = render_mode, illegal
-        module = load_game(game)
-        self.options = make_options(module, options, max_cycles)
-        self.table = LearnerTable(module, self.options, 1, learner_seat, record)
-        self.table.seat_opponents(opponents)
+        self.table = make_table(game, options, max_cycles, 1, learner_seat, record, opponents)
+        self.options = self.table.options
         self.observation_space = spaces.Box(0.0, 1.0, (self.table.size,), np.float32)
         self.action_space = spaces.Discrete(self.table.num_actions)  # type: ignore[assignment]
         self._over = True
@@ -187,10 +184,8 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         check_choice("render_mode", render_mode, (None, *RENDER_MODES))
         check_choice("illegal", illegal, ("end", "raise"))
         self.render_mode, self.illegal = render_mode, illegal
-        module = load_game(game)
-        self.options = make_options(module, options, max_cycles)
-        self.table = LearnerTable(module, self.options, num_envs, learner_seat, record)
-        self.table.seat_opponents(opponents)
+        self.table = make_table(game, options, max_cycles, num_envs, learner_seat, record, opponents)
+        self.options = self.table.options
         self.num_envs = self.table.num_games
         self.single_observation_space = spaces.Box(0.0, 1.0, (self.table.size,), np.float32)
         self.single_action_space = spaces.Discrete(self.table.num_actions)
@@ -214,7 +209,8 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
             ValueError: seeds or mask are not of this kind. After this, and after any error of an opponent, nothing has changed.
             ResetNeeded: the first reset leaves games out.
         """
-        seeds, chosen, table = self._seeds(seed), self._chosen(options), self.table
+        table = self.table
+        seeds, chosen = row_seeds(seed, self.num_envs), rows_to_reset(options, table.dealt)
         rows = np.flatnonzero(chosen).tolist()
         with table.undone_on_error():
             for row in rows:
@@ -226,25 +222,6 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         self._show()
         return table.observations(), {}
 
-    def _seeds(self, seed: Any) -> list[int | None]:
-        if seed is None:
-            return [None] * self.num_envs
-        if whole_number(seed) is not None:
-            return [check_number("seed", seed, 0) + row for row in range(self.num_envs)]
-        if not isinstance(seed, (list, tuple, np.ndarray)) or np.ndim(seed) != 1 or len(seed) != self.num_envs:
-            raise ValueError(f"seed must be one number or one for each of {self.num_envs} games, got {seed!r}")
-        return [check_seed(one) for one in seed]
-
-    def _chosen(self, options: dict[str, Any] | None) -> Bools:
-        mask = (options or {}).get("reset_mask")
-        if mask is None:
-            return np.ones(self.num_envs, np.bool_)
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,) or not mask.any():
-            raise ValueError(f"reset_mask must be an array of {self.num_envs} bools, one of them True, got {mask!r}")
-        if not (mask | self.table.dealt).all():
-            raise gymnasium.error.ResetNeeded("the first reset deals every game: call reset() without a reset_mask")
-        return mask
-
     def step(self, actions: NDArray[np.int64]) -> tuple[NDArray[np.float32], Floats, Bools, Bools, dict[str, Any]]:
         """Take every learner's decision (int [B]) and let the others play until all learners decide again or are finished.
 
@@ -254,7 +231,7 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         """
         table, renewed = self.table, self._over.copy()
         table.must_be_dealt()
-        numbers = table.action_numbers(actions)
+        numbers = action_numbers(actions, self.num_envs, table.num_actions)
         legal = table.action_masks(renewed)[np.arange(self.num_envs), numbers]
         if self.illegal == "raise" and not legal.all():
             raise table.refusal(numbers, legal)

@@ -12,6 +12,9 @@ from .arguments import CommandError
 # What stands for a character that an encoding lacks. Never a question mark, which means something in a drawing.
 PLAIN = str.maketrans({"·": ".", "─": "-", "═": "=", "│": "|", "…": "~"})
 
+# Characters. An endless line must not fill the memory.
+LONGEST_LINE = 100_000
+
 
 class WriteError(Exception):
     """What was to be written is not written; the message says why."""
@@ -65,6 +68,21 @@ def read_text(name: str, limit: int) -> str:
         raise CommandError(f"{called(name)} cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
         raise CommandError(f"{called(name)} is no game text: it is not UTF-8") from error
+
+
+def read_line() -> str:
+    """Read a line from stdin, with its end; empty where the input has ended.
+
+    Raises:
+        CommandError: it cannot be read, or does not end.
+    """
+    try:
+        line = sys.stdin.readline(LONGEST_LINE)
+    except OSError as error:
+        raise CommandError(f"the input cannot be read: {error.strerror or error}") from error
+    if len(line) == LONGEST_LINE:
+        raise CommandError(f"the input has a line of {LONGEST_LINE} characters or more")
+    return line
 
 
 def called(name: str) -> str:

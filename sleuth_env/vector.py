@@ -1,196 +1,273 @@
-"""Many games at once for a learner: the Stable-Baselines3 face.
+"""Many games at once, every seat of which is a learner's: `SleuthVectorEnv`.
 
-`SleuthVecEnv` is a `stable_baselines3.common.vec_env.VecEnv` with a learner in one seat of each of ``B`` games; the other seats are
-played inside, in batches. sb3-contrib's MaskablePPO takes it as it is. Stable-Baselines3 is imported when the class is first
-asked for, so that this module, and the package, work without it.
+One call takes a decision in every game and gives the observation and the legal actions of whoever has to decide next, which
+may be anybody. Nobody plays inside: self-play, or opponents, are the caller's, who sees by `acting_seat` whose decision each row is.
+
+| | |
+|---|---|
+| Observation | ``Box(0, 1, (B, N), float32)``: what the seat to act knows, the same vector as in the PettingZoo environment; or in int8, see ``dtype`` |
+| Actions | ``MultiDiscrete([A] * B)``, relative to the seat to act; `action_masks` gives the legal ones, others are refused |
+| Rewards | of the seat that has just acted; those of all seats, f8 [B, P], are in the info "rewards". They come in a game's last step |
+| Ends | terminated: somebody has won or everybody is out; truncated: the turn limit |
+| Autoreset | ``SAME_STEP``: a finished game is followed by the next at once; what everybody saw last is in `final_observations` |
+| Info | "acting_seat" (i8 [B]), "rewards" (f8 [B, P]); "final_obs", what the seat that has acted last saw, where a game has ended |
+
+Game ``i`` is the game of a PettingZoo environment that was reset with ``seed + i`` and, after each end, without a seed: the same deals,
+whatever ``B`` and the number of threads.
 Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium import spaces
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from .game import check_seed
-from .learners import Bools, LearnerTable, Players
+from .game import NO_RENDER_MODE, RENDER_MODES, Records, action_numbers, check_choice, check_number, load_game, make_options, opaque, refusal, render_view
+from .learners import Bools, row_seeds, rows_to_reset
+
+Floats = NDArray[np.float64]
+Observations = NDArray[Any]
+# The types of observations and what is 1 in them.
+HIGHEST = {"float32": 1, "int8": 127}
+NO_GAME = "call reset() first: no game has been dealt"
 
 
-class LearnerGames:
-    """The methods of `SleuthVecEnv`; see there. A class of its own because its base class is imported late.
+class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
+    """Play ``B`` games, each seat of which is a learner's.
 
     Args:
-        game: the game module.
-        options: its options.
         num_envs: B.
-        opponents: names of bots, policy files, or players; one of them, or a list. Every seat of every game is drawn anew.
-        shares: how often each of them is drawn (any positive scale); default: all alike.
-        learner_seat: "random" (drawn for every game) or a seat number.
-        record: the kind of observation, one of the game's `RECORDS`; default the first.
-        seed: settles deals, seats and opponents; row i's games are the same whatever B.
+        record: how the observation records the past, one of the game's `RECORDS`; default the first.
+        render_mode: None, "ansi" or "rgb_array" (`render` gives tuples, one of each game) or "human" (text on the standard output);
+            all show what the seat to act knows.
+        dtype: "float32", or "int8" for observations in a quarter of the memory, in which 127 is 1.
+        copy: whether observations and masks are given as copies; otherwise the next step overwrites them.
+        threads: into how many parts the batch is split, each played by a thread.
+        game: the full name of the game module.
+        max_cycles: PettingZoo's name of the option ``max_turns``.
+        **options: the game's options.
 
     Raises:
-        ValueError: an argument has a value that is not legal.
-
-    Observations are float32 [B, N], rewards what the learner's seat has got since its last decision, and a finished game
-    is followed by the next at once (``terminal_observation`` and ``TimeLimit.truncated`` are in its info, as Stable-Baselines3 wants).
-    A game that ends before the learner's first decision is an episode of one step: he sees it finished, every action is allowed, and
-    whichever is chosen brings the outcome; to leave such games out would flatter him. Where there is only one winner, a learner who is
-    out has got his reward whatever the others still do, so his game ends there.
-    An illegal action raises `IllegalAction`: learners choose among `action_masks`. After any error nothing has changed.
+        ValueError: an argument has an unknown name or value.
     """
 
-    render_mode = None
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 2, "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
 
     def __init__(
         self,
-        game: Any,
-        options: Any,
-        num_envs: int,
-        opponents: Players = ("random",),
-        shares: Sequence[float] | None = None,
-        learner_seat: str | int = "random",
+        num_envs: int = 1,
         record: str | None = None,
-        seed: int | None = 0,
+        render_mode: str | None = None,
+        dtype: str = "float32",
+        copy: bool = True,
+        threads: int = 1,
+        game: str = "sleuth_env.sleuth",
+        max_cycles: int | None = None,
+        **options: Any,
     ) -> None:
-        self.table = LearnerTable(game, options, num_envs, learner_seat, record)
-        self._rows = np.arange(self.table.num_games)
-        self._lengths = np.zeros(self.table.num_games, np.int64)
-        self._actions: NDArray[np.int64] | None = None
-        self._began = time.time()
-        self.set_opponents(opponents, shares)
-        self.seed(seed)
-        observations = gymnasium.spaces.Box(0.0, 1.0, (self.table.size,), np.float32)
-        super().__init__(self.table.num_games, observations, gymnasium.spaces.Discrete(self.table.num_actions))  # type: ignore[call-arg]
+        check_choice("render_mode", render_mode, (None, *RENDER_MODES))
+        check_choice("dtype", dtype, tuple(HIGHEST))
+        self.render_mode, self.dtype, self.copy = render_mode, np.dtype(dtype), copy
+        self.game = load_game(game)
+        self.options = make_options(self.game, options, max_cycles)
+        self.record: str = self.game.RECORDS[0] if record is None else record
+        check_choice("record", self.record, self.game.RECORDS)
+        self.num_envs = check_number("num_envs", num_envs, 1)
+        self.num_actions, self.size = self.game.num_actions(self.options), self.game.observation_size(self.options, self.record)
+        self._make_spaces()
+        self._make_arrays()
+        self._split(min(check_number("threads", threads, 1), self.num_envs))
+
+    def _make_spaces(self) -> None:
+        self.single_observation_space = spaces.Box(0, HIGHEST[self.dtype.name], (self.size,), self.dtype.type)
+        self.single_action_space = spaces.Discrete(self.num_actions)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+
+    def _make_arrays(self) -> None:
+        number, self._rules = self.num_envs, self.game.make_rules(self.options)
+        self._states, self._views = self.game.new_states(number), np.zeros(number, self.game.VIEW)
+        self._streams: list[Any] = [None] * number  # a bit generator for each game that has been dealt
+        self._rows, self._actions = np.arange(number), np.zeros(number, np.int64)
+        self._seats = np.zeros(number, np.int64)
+        self._observations: Observations = np.zeros((number, self.size), self.dtype)
+        self._masks, self._taken = np.zeros((number, self.num_actions), np.uint8), np.zeros(number, np.uint8)
+        self._rewards = np.zeros((number, self.options.num_players))
+        self._terminated, self._truncated = np.zeros(number, np.uint8), np.zeros(number, np.uint8)
+        self._final_rows, self._final_states = np.zeros(0, np.int64), self.game.new_states(0)
+
+    def _split(self, threads: int) -> None:
+        edges = np.linspace(0, self.num_envs, threads + 1).astype(int).tolist()
+        self._parts = [slice(start, end) for start, end in pairwise(edges)]
+        self._observers = [self.game.Observer(self._rules, self._views[part], self.record) for part in self._parts]
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def _each_part(self, work: Callable[[int], None]) -> None:
+        """Do work for every part of the batch, given by its number; the kernels let go of the GIL."""
+        if self._pool is None:
+            work(0)
+        else:
+            list(self._pool.map(work, range(len(self._parts))))
+
+    # --- games ---
 
     @property
-    def options(self) -> Any:
-        """The game's options."""
-        return self.table.options
+    def acting_seat(self) -> NDArray[np.int64]:
+        """Whose decision each row is (i8 [B])."""
+        return self._seats.copy()
 
-    @property
-    def record(self) -> str:
-        """The kind of observation."""
-        return self.table.record
+    def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None) -> tuple[Observations, dict[str, Any]]:
+        """Deal new games.
 
-    def set_opponents(self, opponents: Players, shares: Sequence[float] | None = None) -> None:
-        """Draw the opponents of games dealt from now on from these; games under way keep theirs."""
-        self.table.draw_opponents(opponents, shares)
-
-    def seed(self, seed: int | None = None) -> list[int | None]:
-        """Seed deals, seats and opponents of all games to come."""
-        number = check_seed(seed)
-        sequences = [np.random.SeedSequence(number, spawn_key=(row,)) for row in self._rows.tolist()]
-        self.table.streams = [np.random.default_rng(sequence) for sequence in sequences]
-        return [number] * len(sequences)
-
-    def reset(self) -> NDArray[np.float32]:
-        """Deal every game anew and play up to the learner's first decisions."""
-        with self.table.undone_on_error():
-            self.table.renew(self._rows.tolist())
-            self.table.play_on()
-        self._lengths[:], self._actions = 0, None
-        return self.table.observations()
-
-    def step_async(self, actions: Any) -> None:
-        """Take note of the learner's actions (int [B]).
+        Args:
+            seed: of the first game, the others follow; or one of each game; None continues the streams.
+            options: ``{"reset_mask": bool [B]}`` resets these games only.
 
         Raises:
-            IllegalAction: one of them is illegal, or no action at all.
+            ValueError: seeds or mask are not of this kind; nothing has changed.
+            ResetNeeded: the first reset leaves games out.
+        """
+        dealt = np.array([stream is not None for stream in self._streams])
+        seeds, rows = row_seeds(seed, self.num_envs), np.flatnonzero(rows_to_reset(options, dealt))
+        for row in rows.tolist():
+            if seeds[row] is not None or not dealt[row]:
+                self._streams[row] = seeding.np_random(seeds[row])[0].bit_generator
+        self._deal(rows)
+        self._each_part(self._look)
+        self._rewards[rows] = 0
+        self._show()
+        return self._observed(), self._infos()
+
+    def step(self, actions: NDArray[np.int64]) -> tuple[Observations, Floats, Bools, Bools, dict[str, Any]]:
+        """Take a decision in every game (int [B]), each of its `acting_seat`.
+
+        Raises:
+            IllegalAction: one of them is illegal, or no action at all; nothing has changed.
             ResetNeeded: no games have been dealt.
         """
-        self.table.must_be_dealt()
-        numbers = self.table.action_numbers(actions)
-        legal = self.table.action_masks()[self._rows, numbers]
+        self._must_be_dealt()
+        numbers = action_numbers(actions, self.num_envs, self.num_actions)
+        legal = self._masks[self._rows, numbers] > 0
         if not legal.all():
-            raise self.table.refusal(numbers, legal)
-        self._actions = numbers
+            raise self._refusal(numbers, legal)
+        self._actions[:], acted = numbers, self._seats.copy()
+        self._each_part(self._take)
+        terminated, truncated = self._terminated > 0, self._truncated > 0
+        over = np.flatnonzero(terminated | truncated)
+        infos = self._end(over, acted) if len(over) else {}
+        self._each_part(self._look)
+        self._show()
+        return self._observed(), self._rewards[self._rows, acted], terminated, truncated, self._infos() | infos
 
-    def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], Bools, list[dict[str, Any]]]:
-        """Take the actions and play on to the learner's next decisions: observations, rewards, dones, infos."""
-        table, actions, self._actions = self.table, self._actions, None
-        if actions is None:
-            raise RuntimeError("step_wait() takes the actions that step_async() was given: call that first")
-        with table.undone_on_error():
-            waiting = np.flatnonzero(~table.finished)
-            table.step(waiting, actions[waiting])
-            lost = self._lost()
-            # A lost game is over for the learner; nobody needs to see it played out.
-            table.states["actor"][lost] = -1
-            table.play_on()
-            dones, lengths = table.finished, self._lengths + 1
-            rewards, infos = self._ended(dones, lost, lengths)
-            table.renew(np.flatnonzero(dones).tolist())
-            table.play_on()
-        self._lengths = np.where(dones, 0, lengths)
-        return table.observations(), rewards, dones, infos
+    def _take(self, number: int) -> None:
+        part = self._parts[number]
+        self.game.step(self._rules, self._states[part], self._actions[part], self._taken[part])
+        self.game.outcome(self._rules, self._states[part], self._rewards[part], self._terminated[part], self._truncated[part])
 
-    def _lost(self) -> Bools:
-        if self.options.winners > 1:
-            return np.zeros(len(self._rows), np.bool_)
-        out: Bools = self.table.states["standing"][self._rows, self.table.learners] == self.table.game.OUT  # type: ignore[attr-defined]
-        return out & ~self.table.finished
+    def _look(self, number: int) -> None:
+        """Write down whose decision it is, what they know and what they may do."""
+        part = self._parts[number]
+        states, views = self._states[part], self._views[part]
+        self._seats[part] = states["actor"]
+        self.game.view(self._rules, states, self._seats[part], views)
+        self.game.legal(self._rules, states, self._masks[part])
+        self._observers[number].write(self._observations[part])
 
-    def _ended(self, dones: Bools, lost: Bools, lengths: NDArray[np.int64]) -> tuple[NDArray[np.float32], list[dict[str, Any]]]:
-        """Give the rewards (f4 [B]), and the infos that tell how games have ended."""
-        rewards, infos = np.zeros(len(self._rows), np.float32), [dict[str, Any]() for _ in self._rows]
-        if dones.any():
-            totals, _, truncated = self.table.outcome()
-            paid = np.where(lost, -1 / (self.options.num_players - 1), totals[self._rows, self.table.learners])
-            rewards[dones], last = paid[dones], self.table.observations()
-            for row in np.flatnonzero(dones).tolist():
-                episode = {"r": float(rewards[row]), "l": int(lengths[row]), "t": round(time.time() - self._began, 6)}
-                infos[row] = {"episode": episode, "terminal_observation": last[row].copy(), "TimeLimit.truncated": bool(truncated[row])}
-        return rewards, infos
+    def _deal(self, rows: NDArray[np.int64]) -> None:
+        """Deal the next game of each row, from its stream."""
+        # The same as integers(0, 2**64, dtype=np.uint64) of the generator, at a tenth of the cost.
+        seeds = [self._streams[row].random_raw() for row in rows.tolist()]
+        states = self.game.new_states(len(rows))
+        self.game.deal(self._rules, states, np.array(seeds, np.uint64))
+        opaque(self._states)[rows] = opaque(states)
 
-    def action_masks(self) -> Bools:
-        """Give the legal actions of the decisions that wait (bool [B, A]); all of them where a game has ended before the first one."""
-        return self.table.action_masks()
+    def _end(self, rows: NDArray[np.int64], acted: NDArray[np.int64]) -> dict[str, Any]:
+        """Keep the games that have ended and deal the next ones; give the infos."""
+        self._final_rows, self._final_states = rows, opaque(self._states)[rows].view(self._states.dtype)
+        last = self._seen(self._final_states, acted[rows])
+        final, there = np.full(self.num_envs, None, object), np.zeros(self.num_envs, np.bool_)
+        for row, observation in zip(rows.tolist(), last, strict=True):
+            final[row], there[row] = observation, True
+        self._deal(rows)
+        return {"final_obs": final, "_final_obs": there}
 
-    def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        """Call a method of this object; ``action_masks`` gives one row for each environment."""
-        rows = self._indices(indices)
-        if method_name == "action_masks":
-            return list(self.action_masks()[rows])
-        result = getattr(self, method_name)(*args, **kwargs)
-        return [result for _ in rows]
+    def final_observations(self) -> tuple[NDArray[np.int64], Observations]:
+        """Give which games have ended last (rows, i8 [K], all in one step) and what each of their seats saw then ([K, P, N])."""
+        number = len(self._final_rows)
+        seats = np.tile(np.arange(self.options.num_players), number)
+        states = opaque(self._final_states).repeat(self.options.num_players).view(self._states.dtype)
+        return self._final_rows.copy(), self._seen(states, seats).reshape(number, self.options.num_players, self.size)
 
-    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Give an attribute, which all environments share, once for each."""
-        value = getattr(self, attr_name)
-        return [value for _ in self._indices(indices)]
+    def _seen(self, states: Records, seats: NDArray[np.int64]) -> Observations:
+        views, out = np.zeros(len(states), self.game.VIEW), np.zeros((len(states), self.size), self.dtype)
+        self.game.view(self._rules, states, seats, views)
+        self.game.write_observations(self._rules, views, out, self.record)
+        return out
 
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Set an attribute, which all environments share."""
-        setattr(self, attr_name, value)
+    # --- what is given ---
 
-    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Say that no environment is wrapped."""
-        return [False for _ in self._indices(indices)]
+    def action_masks(self) -> NDArray[np.uint8]:
+        """Give the legal actions of whoever is to act (u1 [B, A])."""
+        self._must_be_dealt()
+        return self._masks.copy() if self.copy else self._masks
 
-    def close(self) -> None:
-        """Do nothing: there is nothing to let go."""
+    def views(self) -> Records:
+        """Give what whoever is to act knows, as records (VIEW [B]): what bots are given."""
+        self._must_be_dealt()
+        views: Records = opaque(self._views).copy().view(self.game.VIEW)
+        return views
 
-    def _indices(self, indices: Any) -> list[int]:
-        chosen: list[int] = np.atleast_1d(self._rows if indices is None else self._rows[indices]).tolist()
-        return chosen
+    def _observed(self) -> Observations:
+        return self._observations.copy() if self.copy else self._observations
 
+    def _infos(self) -> dict[str, Any]:
+        return {"acting_seat": self.acting_seat, "rewards": self._rewards.copy()}
 
-@lru_cache(maxsize=1)
-def _with_stable_baselines3() -> type:
-    try:
-        from stable_baselines3.common.vec_env import VecEnv
-    except ImportError as error:
-        raise ImportError("SleuthVecEnv needs Stable-Baselines3: pip install stable-baselines3 sb3-contrib") from error
-    return type("SleuthVecEnv", (LearnerGames, VecEnv), {"__doc__": LearnerGames.__doc__, "__module__": __name__})
+    def _must_be_dealt(self) -> None:
+        if self._streams[0] is None:
+            raise gymnasium.error.ResetNeeded(NO_GAME)
 
+    def _refusal(self, numbers: NDArray[np.int64], legal: Bools) -> Exception:
+        row = int(np.flatnonzero(~legal)[0])
+        return refusal(self.game, self.options, int(numbers[row]), self._masks[row], f"player_{self._seats[row]} of game {row}")
 
-def __getattr__(name: str) -> Any:
-    if name == "SleuthVecEnv":
-        return _with_stable_baselines3()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def reveal(self) -> tuple[dict[str, Any], ...]:
+        """Give the whole hidden state of each game in the game's words, for debugging and analysis."""
+        self._must_be_dealt()
+        return tuple(self.game.reveal(self.options, state) for state in self._states)
+
+    def render(self) -> Any:
+        """Draw what the seat to act knows in each game, see ``render_mode``."""
+        if self.render_mode is None:
+            gymnasium.logger.warn(NO_RENDER_MODE)
+            return (None,) * self.num_envs
+        self._must_be_dealt()
+        return tuple(render_view(self.game, self.options, view, self.render_mode) for view in self._views)
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
+
+    # Neither a module nor threads can be copied or pickled.
+    def __getstate__(self) -> dict[str, Any]:
+        # The observers hold views of arrays, which copies of theirs would not be.
+        return {**vars(self), "game": getattr(self.game, "__name__"), "_pool": None, "_observers": []}  # noqa: B009 - a module, for the protocol says nothing of names
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, game=load_game(state["game"]))
+        self._split(len(self._parts))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Let the threads go."""
+        if self._pool is not None:
+            self._pool.shutdown()

@@ -54,6 +54,7 @@ def _tell_seats(game: Oracle, seat: int, known: np.void) -> None:
 def _tell_history(game: Oracle, seat: int, known: np.void) -> None:
     for (target, question), count in game.answers().items():
         known["answers"][_left_of(game, seat, target), QUESTION_INDEX[question]] = count
+        known["told"][_left_of(game, seat, target)] |= 1 << QUESTION_INDEX[question]
     for (target, question), askers in game.askers().items():
         known["askers"][_left_of(game, seat, target), QUESTION_INDEX[question]] = sum(1 << _left_of(game, seat, asker) for asker in askers)
     for i, event in enumerate(reversed(game.events[-game.n :])):

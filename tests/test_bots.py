@@ -193,7 +193,7 @@ def test_an_empty_batch_is_no_trouble() -> None:
 
 
 def test_an_unknown_bot_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(BotError, match="there is no bot 'sheat'; the bots are random, cautious, sheet, entropy, racer, watcher"):
+    with pytest.raises(BotError, match=f"there is no bot 'sheat'; the bots are {', '.join(BOTS)}"):
         make_bot("sheat", Options(3))
 
 

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
+import re
 from pathlib import Path
 
 import numpy as np
-import pexpect
 import pytest
+from rich.cells import cell_len
 
 import sleuth_env
 from sleuth_env import sleuth
 from sleuth_env.cli import main, make_parser
 from sleuth_env.policy import Policy, save_policy
 from sleuth_env.sleuth import Options
-from tests.terminal import played_game, said, type_in, without_notice
-
-# Seconds; a process may have to compile the kernels first.
-PATIENCE = 150
-COMMAND = [sys.executable, "-m", "sleuth_env.cli"]
+from tests.terminal import played_game, said, type_in
+from training.config import ConfigError, make_config
 
 
 @pytest.fixture
@@ -100,6 +94,17 @@ def test_a_policy_file_can_have_a_seat_in_a_match(policy_file: Path, capsys: pyt
     assert "\n…_a_rather_long_name.safetensors  " in said(capsys)[0]
 
 
+def test_a_table_is_aligned_whatever_a_policy_file_is_called(policy_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(policy_file.parent)
+    names = ["a\nb\x1b.safetensors", "探偵.safetensors", "e\u0301.safetensors"]
+    for name in names:
+        Path(name).write_bytes(policy_file.read_bytes())
+    assert main(["match", *names, "--games", "1", "--options", "winners=2"]) == 0
+    table = [line for line in said(capsys)[0].splitlines() if line.startswith("player  ") or ".safetensors" in line]
+    assert [line.split("  ")[0] for line in table] == ["player", "a b\\x1b.safetensors", *names[1:]]
+    assert len({cell_len(line) for line in table}) == 1
+
+
 def test_a_policy_file_brings_its_options_to_an_evaluation(policy_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "result.json"
     words = ["evaluate", str(policy_file), "--games", "3", "--json", str(path), "--options", "max_turns=50"]
@@ -127,13 +132,16 @@ def test_a_policy_file_for_other_options_is_refused(policy_file: Path, capsys: p
 
 # --- mistakes ---
 
+NAMES = ", ".join(sleuth.BOTS)
+UNKNOWN = f"there is no bot 'watson': a player is one of the bots {NAMES}, or a policy file, whose name ends in .safetensors"
 MISTAKES = [
     ([], "the following arguments are required: COMMAND"),
     (["plays"], "invalid choice: 'plays'"),
     (["match"], "the following arguments are required: SEAT"),
     (["match", "sheet", "sheet"], "a match needs 3 to 7 seats, got 2"),
     (["match", *["random"] * 8], "a match needs 3 to 7 seats, got 8"),
-    (["match", "sheet", "watson", "random"], "'watson'"),
+    *((words, UNKNOWN) for words in (["match", "sheet", "watson", "random"], ["evaluate", "watson"], ["evaluate", "sheet", "--against", "random,watson"])),
+    (["play", "--opponents", "sheet,watson"], UNKNOWN),
     (["match", "sheet", "nowhere.safetensors", "random"], "nowhere.safetensors cannot be read: No such file"),
     (["match", *["random"] * 3, "--games", "0"], "argument --games: must be a whole number from 1 to 10000000, got '0'"),
     (["match", *["random"] * 3, "--games", "many"], "argument --games: must be a whole number from 1 to 10000000, got 'many'"),
@@ -152,7 +160,6 @@ MISTAKES = [
     (["match", *["random"] * 3, "--json", "/"], "/ cannot be written: it is a folder"),
     (["evaluate", "nowhere.safetensors"], "nowhere.safetensors cannot be read: No such file"),
     (["evaluate", "sheet", "--against", "random,"], "--against must be names separated by commas, got 'random,'"),
-    (["evaluate", "sheet", "--against", "lestrade"], "'lestrade'"),
     (["replay", "nowhere.txt"], "nowhere.txt cannot be read: No such file or directory"),
     (["replay", "/"], "/ cannot be read: Is a directory"),
     (["replay", "GAME", "--viewpoint", "player_3"], "--viewpoint must be one of player_0, player_1, player_2, none, got 'player_3'"),
@@ -161,7 +168,6 @@ MISTAKES = [
     (["replay", "-", "--pause"], "--pause needs a file"),
     (["play", "--players", "2"], "argument --players: must be a whole number from 3 to 7, got '2'"),
     (["play", "--players", "4", "--opponents", "sheet,sheet"], "a game of 4 players needs 3 opponents, or one name for all of them, got 2"),
-    (["play", "--opponents", "sheet,moriarty"], "'moriarty'"),
     (["play", "--seat", "3"], "--seat must be a whole number from 0 to 2, got 3"),
     (["play", "--save", "/nowhere/game.txt"], "/nowhere/game.txt cannot be written"),
 ]
@@ -178,6 +184,29 @@ def test_a_mistake_is_answered_by_one_line_and_exit_code_2(
     assert errors.count("\n") == 1
     assert message in errors
     assert output == ""
+
+
+def test_a_learner_and_a_configuration_name_policy_files_as_players_too() -> None:
+    with pytest.raises(ValueError, match=re.escape(UNKNOWN)):
+        sleuth_env.SoloEnv(num_players=3, opponents="watson")
+    for mapping in ({"opponents": {"bots": {"watson": 1.0}}}, {"evaluation": {"against": ["watson"]}}):
+        with pytest.raises(ConfigError, match=rf"must be one of {NAMES}, or a file that ends in \.safetensors, got 'watson'"):
+            make_config(mapping)
+
+
+def test_a_result_that_cannot_be_written_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", *["random"] * 3, "--games", "1", "--json", "/dev/full"]) == 1
+    output, errors = said(capsys)
+    assert "win share" in output
+    assert errors == "sleuth: /dev/full cannot be written: No space left on device\n"
+
+
+def test_a_game_that_cannot_be_saved_is_said_at_its_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    type_in(monkeypatch, "quit\n")
+    assert main(["play", "--seed", "1", "--save", "/dev/full"]) == 1
+    output, errors = said(capsys)
+    assert output.endswith("You have left the game.\n")
+    assert errors == "sleuth: /dev/full cannot be written: No space left on device\n"
 
 
 @pytest.mark.parametrize("content", [b"", b"sleuth game 1\n", b"\xff\xfe\x00", b"sleuth game 2\n", b"nonsense\n" * 10])
@@ -211,6 +240,14 @@ def test_help_shows_examples_and_names_the_bots_there_are(command: str, capsys: 
         assert f"({', '.join(sleuth.BOTS)})" in " ".join(text.split())
 
 
+@pytest.mark.parametrize("command", ["", "match", "evaluate", "replay", "play"])
+def test_help_fits_the_width_of_the_terminal(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 80 and not line.startswith("  sleuth ")] == []
+
+
 def test_the_examples_of_the_help_can_be_parsed() -> None:
     examples = [line.split() for command in ("match", "evaluate", "replay", "play") for line in examples_of(command)]
     assert len(examples) >= 8
@@ -229,81 +266,3 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
         main(["--version"])
     assert end.value.code == 0
     assert capsys.readouterr().out == f"sleuth-env {sleuth_env.__version__}\n"
-
-
-# --- the process ---
-
-
-def test_on_a_terminal_the_line_is_edited_and_completed() -> None:
-    environment = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm"}
-    words = ["-m", "sleuth_env.cli", "play", "--seed", "5", "--options", "first_player=seat_0"]
-    child = pexpect.spawn(sys.executable, words, env=environment, encoding="utf-8", timeout=PATIENCE, dimensions=(40, 130))
-    child.expect("your turn>")
-    child.send("exch")
-    child.expect("exchange")
-    child.send("\t")
-    child.expect("exchange")
-    child.send("\r")
-    child.expect("you exchanged search cards")
-    child.expect("pass")
-    child.send("\x04")
-    child.expect("The input has ended; the game is not over.")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0
-
-
-def test_ctrl_c_at_the_prompt_ends_with_one_line_and_130() -> None:
-    environment = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm"}
-    child = pexpect.spawn(sys.executable, ["-m", "sleuth_env.cli", "play", "--seed", "5"], env=environment, encoding="utf-8", timeout=PATIENCE)
-    child.expect("pass.>")
-    child.send("\x03")
-    child.expect("sleuth: interrupted")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 130
-
-
-def test_ctrl_c_in_a_match_ends_with_one_line_and_130() -> None:
-    environment = {**os.environ, "TERM": "xterm"}
-    words = ["-m", "sleuth_env.cli", "match", "sheet", "sheet", "cautious", "--games", "1000000"]
-    child = pexpect.spawn(sys.executable, words, env=environment, encoding="utf-8", timeout=PATIENCE)
-    # The progress bar of a terminal says that games are being played.
-    child.expect("games")
-    child.kill(signal.SIGINT)
-    child.expect("sleuth: interrupted")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 130
-    assert "Traceback" not in child.before
-
-
-def test_a_reader_that_goes_away_is_no_error(game_file: Path) -> None:
-    words = [*COMMAND, "replay", str(game_file), "--viewpoint", "player_0"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.readline()
-        process.stdout.close()
-        assert without_notice(process.stderr.read()) == ""
-        assert process.wait() == 1
-
-
-def test_a_terminal_without_unicode_is_no_error(game_file: Path) -> None:
-    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    words = [*COMMAND, "replay", str(game_file), "--viewpoint", "player_0", "--steps", "1"]
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, without_notice(done.stderr)) == (0, "")
-    assert "information sheet" in done.stdout
-
-
-def test_a_full_disk_is_said_in_one_line() -> None:
-    with open("/dev/full", "w") as full:
-        done = subprocess.run([*COMMAND, "match", *["random"] * 3, "--games", "1"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, without_notice(done.stderr)) == (1, "sleuth: the output cannot be written: No space left on device\n")
-
-
-def test_a_closed_stdin_is_an_ended_input() -> None:
-    done = subprocess.run([*COMMAND, "play", "--seed", "1"], preexec_fn=lambda: os.close(0), capture_output=True, text=True, check=False)
-    assert (done.returncode, without_notice(done.stderr)) == (0, "")
-    assert "The input has ended" in done.stdout

@@ -187,7 +187,6 @@ def test_with_a_few_gems_left_the_sheet_agrees_with_the_enumeration_of_all_deals
 def test_a_view_that_no_deal_satisfies_is_refused() -> None:
     game = Situation(Options(3), ["red-opal-pair"])
     views = np.array([game.seen_by(0)])
-    views["answers"][0, 1, 0] = 9
-    views["answers"][0, 1, 1] = 9
+    views["answers"][0, 1, :2], views["told"][0, 1] = 9, 0b11
     with pytest.raises(Contradiction, match="exactly 9 of the cards"):
         read_sheet(make_rules(Options(3)), views)

@@ -44,7 +44,7 @@ def test_there_are_the_promised_configurations():
         ({"total_steps": 1.5}, ["total_steps", "whole number", "got 1.5"]),
         ({"seed": -1}, ["seed", "at least 0", "got -1"]),
         ({"device": "tpu"}, ["device", "'cpu'", "'cuda'", "'auto'", "'tpu'"]),
-        ({"record": None}, ["record", "'sheet'", "'raw'", "None"]),
+        ({"record": None}, ["record", "'sheet'", "'raw'", "'exact'", "None"]),
         ({"network": {"hidden": []}}, ["network.hidden", "at least 1", "[]"]),
         ({"network": {"hidden": [64, 0]}}, ["network.hidden.1", "at least 1", "got 0"]),
         ({"network": {"initial_bias": {"acuse": -1}}}, ["network.initial_bias.acuse", "did you mean accuse"]),

@@ -8,7 +8,7 @@ import pytest
 
 from sleuth_env.sleuth.cards import GEMS, NUM_GEMS, NUM_QUESTIONS, PAIRS, Options, make_rules, question_gems
 from sleuth_env.sleuth.clues import read_sheet
-from sleuth_env.sleuth.drawing import COLUMNS, draw_ansi, draw_rgb
+from sleuth_env.sleuth.drawing import COLUMNS, draw_ansi, draw_belief, draw_rgb
 from sleuth_env.sleuth.notation import gem_name, parse_game, parse_question
 from sleuth_env.sleuth.scene import HELD, MISSING, OPEN, TABLE, YOURS, cell_at, make_scene
 from sleuth_env.sleuth.state import (
@@ -275,7 +275,7 @@ def test_a_drawing_leaves_the_view_as_it_is():
     assert seat_view.tobytes() == before
 
 
-@pytest.mark.parametrize("draw", [draw_ansi, draw_rgb])
+@pytest.mark.parametrize("draw", [draw_ansi, draw_belief, draw_rgb])
 def test_a_state_cannot_be_drawn(draw):
     states = new_states(1)
     with pytest.raises(TypeError, match="a drawing is made from one VIEW record"):

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
+from itertools import product
+
 import numpy as np
 import pytest
 
 from sleuth_env.sleuth import features
-from sleuth_env.sleuth.cards import ALL_GEMS, Options, make_rules, num_actions
+from sleuth_env.sleuth.belief import belief
+from sleuth_env.sleuth.cards import ALL_GEMS, ALLOWED, QUESTIONS, Options, make_rules, num_actions, question_gems
 from sleuth_env.sleuth.clues import read_sheet
 from sleuth_env.sleuth.features import RECORDS, observation_layout, observation_size, write_observations
 from sleuth_env.sleuth.rules import legal, step
-from sleuth_env.sleuth.state import FINISHED, LEFT, deal, new_states
+from sleuth_env.sleuth.state import FINISHED, LEFT, SECOND, TURN, deal, new_states
 from sleuth_env.sleuth.view import VIEW, view
+from tests.strategies import option_name
 
 # Of four players, by record. A change makes every policy file unreadable.
-DIGESTS = ["c87dd53489ff8fe9", "03b113e27d3c8e9f"]
+DIGESTS = ["c87dd53489ff8fe9", "03b113e27d3c8e9f", "7f0365de806bac09"]
 VARIANTS = [
     Options(3),
     Options(4),
@@ -26,6 +31,15 @@ VARIANTS = [
     Options(7, winners=6, double_interrogation=True, max_turns=40),
     Options(5, accuse="own_turn", last_survivor_wins=True),
 ]
+# Counting all deals of seven players takes its time.
+each_case = pytest.mark.parametrize(
+    ("options", "record"),
+    [
+        pytest.param(options, record, id=f"{option_name(options)}-{record}", marks=[pytest.mark.slow] * (record == "exact" and options.num_players == 7))
+        for options in VARIANTS
+        for record in RECORDS
+    ],
+)
 
 
 def bits(mask: int, width: int) -> list[float]:
@@ -60,8 +74,7 @@ def observe(options: Options, views: np.ndarray, record: str) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize("record", RECORDS)
-@pytest.mark.parametrize("options", VARIANTS, ids=str)
+@each_case
 def test_every_number_is_written_and_lies_between_0_and_1(options: Options, record: str) -> None:
     observations = observe(options, views_of_random_play(options), record)
     assert observations.dtype == np.float32
@@ -81,16 +94,15 @@ def test_the_blocks_fill_the_observation_without_gap_or_overlap(num_players: int
     assert len({block.name for block in layout}) == len(layout.blocks)
 
 
-@pytest.mark.parametrize("record", RECORDS)
-@pytest.mark.parametrize("options", VARIANTS, ids=str)
+@each_case
 def test_every_block_says_what_the_view_says(options: Options, record: str) -> None:
-    views = views_of_random_play(options)
+    views = views_of_random_play(options)[::37].copy()
     blocks = observation_layout(options, record).views(observe(options, views, record))
-    for i in range(0, views.size, 37):
+    for i in range(views.size):
         expected = expected_blocks(options, views[i], record)
         assert set(expected) == set(blocks)
         for name, block in blocks.items():
-            np.testing.assert_allclose(block[i], np.reshape(expected[name], block[i].shape), rtol=1e-6, err_msg=name)
+            np.testing.assert_allclose(block[i], np.reshape(expected[name], block[i].shape), rtol=1e-6, atol=1e-9, err_msg=name)
 
 
 def expected_blocks(options: Options, v: np.void, record: str) -> dict[str, object]:
@@ -103,6 +115,8 @@ def expected_blocks(options: Options, v: np.void, record: str) -> dict[str, obje
         sheet = read_sheet(make_rules(options), np.array([v]))[0]
         expected["certain_yes"] = [bits(sheet["has"][h], 36) for h in range(n)]
         expected["certain_no"] = [bits(ALL_GEMS & ~sheet["can"][h], 36) for h in range(n)]
+    elif record == "exact":
+        expected |= counted_blocks(options, v)
     else:
         expected["seen"] = [bits(v["seen"][k], 36) for k in range(n)]
         expected["missing_gems"] = bits(v["missing_gems"], 36)
@@ -133,6 +147,19 @@ def expected_blocks(options: Options, v: np.void, record: str) -> dict[str, obje
     }
 
 
+def counted_blocks(options: Options, v: np.void) -> dict[str, object]:
+    """Spell out what a count of all deals says, question by question."""
+    worlds, information = belief(make_rules(options), np.array([v])), np.zeros((options.num_players - 1, 43))
+    for holder, question in product(range(options.num_players - 1), range(43)):
+        payable = any(QUESTIONS[question] in ALLOWED[card] for card in range(54) if int(v["search"][0]) >> card & 1)
+        elements = len(QUESTIONS[question])
+        other = v["first_target"] != holder + 1 and v["first_elements"] != elements
+        if payable and v["to_act"] and not v["accusing"] and (v["phase"] == TURN or (v["phase"] == SECOND and other)):
+            cards = [gem for gem in range(36) if question_gems(question) >> gem & 1]
+            information[holder, question] = worlds.information(holder, cards, elements == 2 and not options.super_sleuth)
+    return {"chance": worlds.holders.T, "information": information / math.log2(math.comb(36, options.missing))}
+
+
 def test_the_games_that_are_checked_have_everything_in_them() -> None:
     """Guard the tests above against games in which nothing happens."""
     views = np.concatenate([views_of_random_play(options) for options in VARIANTS])
@@ -157,7 +184,9 @@ def test_the_named_blocks_are_views_of_the_observation() -> None:
 
 def test_the_digest_tells_layouts_apart() -> None:
     digests = {observation_layout(Options(n, max_turns=turns), record).digest for n in range(3, 8) for turns in (100, 300) for record in RECORDS}
-    assert len(digests) == 20
+    assert len(digests) == 30
+    # How many bits are missing is what information is measured by.
+    assert len({observation_layout(Options(3, missing=missing), record).digest for missing in (1, 2, 3) for record in RECORDS}) == 5
 
 
 def test_the_sizes_are_those_of_the_cards_and_of_the_states() -> None:
@@ -171,14 +200,14 @@ def test_the_layout_of_the_usual_game_is_the_one_that_policy_files_name() -> Non
 
 
 def test_an_unknown_record_is_refused_with_the_legal_ones() -> None:
-    with pytest.raises(ValueError, match=r"'sheet', 'raw', got 'secret'"):
+    with pytest.raises(ValueError, match=r"'sheet', 'raw', 'exact', got 'secret'"):
         observation_layout(Options(3), "secret")
 
 
 def test_a_wrong_shape_is_refused_before_anything_is_written() -> None:
     options = Options(3)
     views, out = views_of_random_play(options, games=1, steps=1), np.full((1, 7), 0.25, np.float32)
-    with pytest.raises(ValueError, match=r"out must have the shape"):
+    with pytest.raises(ValueError, match=r"out must be float32 or int8 of the shape \(1, \d+\), got float32 of the shape \(1, 7\)"):
         write_observations(make_rules(options), views, out)
     assert (out == 0.25).all()
     with pytest.raises(ValueError, match="numbers in its last axis"):
@@ -187,7 +216,7 @@ def test_a_wrong_shape_is_refused_before_anything_is_written() -> None:
 
 def test_no_encoding_is_left_unused() -> None:
     used = {block.encoding for n in (3, 7) for record in RECORDS for block in observation_layout(Options(n), record)}
-    assert used == {features.BITS, features.CLEAR_BITS, features.ONE_HOT, features.EQUALS, features.KNOWN, features.NUMBER}
+    assert used == {features.BITS, features.CLEAR_BITS, features.ONE_HOT, features.EQUALS, features.KNOWN, features.NUMBER, features.FRACTION}
 
 
 @pytest.mark.parametrize("record", RECORDS)

@@ -25,7 +25,7 @@ def test_every_name_of_the_protocol_is_explained(name: str) -> None:
 
 
 def test_a_module_that_is_no_game_is_refused_with_what_it_lacks() -> None:
-    with pytest.raises(ValueError, match=r"'json' is no game module: it lacks BOTS, FINISHED, NAME, Options"):
+    with pytest.raises(ValueError, match=r"'json' is no game module: it lacks BOTS, FINISHED, NAME, Observer, Options"):
         load_game("json")
     with pytest.raises(ValueError, match=r"there is no game module 'sleuth_env.no_such'"):
         load_game("sleuth_env.no_such")

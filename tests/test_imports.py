@@ -35,21 +35,24 @@ FIRST_PARTY = {
     # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see the test below).
     "sleuth/": ("bits", "deduction", "sleuth"),
     "aec": ("game",),
-    "sleuth_v0": ("game", "aec"),
+    "wrapping": ("game", "aec"),
+    "sleuth_v0": ("game", "aec", "wrapping"),
     "match": ("bits", "game", "rating", "policy"),
     "rating": ("game",),
-    "policy": ("game", "bits"),
+    "policy": ("game", "bits", "policy_file"),
+    "policy_file": (),
     "learners": ("game", "match"),
     "solo": ("game", "learners"),
     "vector": ("game", "learners"),
+    "sb3": ("game", "learners"),
 }
 # The command line stands above everything and may use it all; no module of the table may use it.
 COMMANDS = ("arguments", "cli", "narration", "play", "replay", "report", "streams")
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
-    "pettingzoo": {"aec", "sleuth_v0"},
-    "gymnasium": {"__init__", "aec", "learners", "solo", "vector"},
-    "stable_baselines3": {"vector"},
+    "pettingzoo": {"aec", "sleuth_v0", "wrapping"},
+    "gymnasium": {"__init__", "aec", "learners", "sb3", "solo", "vector"},
+    "stable_baselines3": {"sb3"},
     "sb3_contrib": set(),
     "torch": set(),
     "PIL": {"sleuth/picture"},
@@ -59,8 +62,8 @@ FRAMEWORKS = {
 # Those that may be imported inside functions only, so that the package does without them until they are needed.
 LATE = ("stable_baselines3", "PIL", "rich", "prompt_toolkit")
 # Of the state's module, what a module that is given views may name: its constants.
-STATE_FUNCTIONS = {"STATE", "deal", "new_states", "blank", "problems", "legal", "step", "outcome"}
-VIEWERS = ("clues", "features", "drawing", "picture", "scene", "bots", "conduct", "entropy", "racer", "watcher", "scoring", "belief")
+STATE_FUNCTIONS = {"STATE", "BLANK", "deal", "new_states", "problems", "legal", "step", "outcome"}
+VIEWERS = ("clues", "features", "drawing", "picture", "scene", "bots", "conduct", "entropy", "racer", "watcher", "scoring", "belief", "panel")
 
 
 def imports(path: Path) -> Iterator[tuple[str, set[str], bool]]:
@@ -148,7 +151,7 @@ class Missing:
 sys.meta_path.insert(0, Missing())
 import numpy as np
 import sleuth_env
-from sleuth_env import sleuth_v0, vector, policy
+from sleuth_env import sleuth_v0, vector, sb3, policy
 
 env = sleuth_v0.env(num_players=3, render_mode="rgb_array")
 env.reset(seed=1)

@@ -15,11 +15,11 @@ import pytest
 from sleuth_env import sleuth
 from sleuth_env.game import IllegalAction
 from sleuth_env.policy import load_policy, save_policy
+from sleuth_env.sb3 import SleuthVecEnv
 from sleuth_env.sleuth import Options, make_bot
 from sleuth_env.solo import SoloEnv, SoloVectorEnv
-from sleuth_env.vector import SleuthVecEnv
 from tests.playing import digest
-from tests.test_policy import VERSIONS, random_policy
+from tests.policies import VERSIONS, random_policy
 
 THREE = Options(num_players=3)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,8 +13,9 @@ import pytest
 from sleuth_env import sleuth
 from sleuth_env.cli import main
 from sleuth_env.match import LEARNER
+from sleuth_env.narration import view_of
 from sleuth_env.play import COMMANDS, Session, in_columns
-from sleuth_env.sleuth import Options, make_bot
+from sleuth_env.sleuth import Options, draw_belief, make_bot
 from sleuth_env.sleuth.names import action_names, gem_names
 from tests.terminal import said, scripted, type_in
 
@@ -61,6 +63,7 @@ def test_a_person_is_shown_nothing_that_depends_on_what_is_hidden(options: Optio
             session._tell_last()
         session._announce_decision()
         session._show_sheet()
+        session._show_odds()
     assert shown[0] == shown[1]
 
 
@@ -90,6 +93,17 @@ def test_a_typed_game_shows_hints_lists_and_the_sheet(monkeypatch: pytest.Monkey
     assert "You have left the game." in output
     assert errors == ""
     assert sleuth.parse_game(saved.read_text()).options == Options(num_players=3, first_player="seat_0")
+
+
+def test_odds_are_those_of_the_persons_own_seat(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    saved = tmp_path / "mine.txt"
+    type_in(monkeypatch, "odds\nexchange\nodds\n")
+    assert main(["play", "--seed", "5", "--save", str(saved), "--options", "first_player=seat_0"]) == 0
+    output = capsys.readouterr().out
+    record = sleuth.parse_game(saved.read_text())
+    panels = [draw_belief(record.options, view_of(record.options, state, 0)) for state in record.states]
+    assert output.count(" deals fit what you know") == 2
+    assert sum(panel in output for panel in dict.fromkeys(panels)) == 2
 
 
 def test_an_action_can_be_chosen_by_its_number_once_it_was_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,6 +152,26 @@ def test_the_game_is_saved_however_it_ends(typed: str, tmp_path: Path, monkeypat
     assert sleuth.parse_game(path.read_text()).options.num_players == 4
 
 
+def test_ctrl_c_saves_the_game_and_ends_with_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupt(size: int) -> str:
+        raise KeyboardInterrupt
+
+    type_in(monkeypatch, "")
+    monkeypatch.setattr(sys.stdin, "readline", interrupt)
+    assert main(["play", "--seed", "2", "--save", str(tmp_path / "game.txt")]) == 130
+    assert said(capsys)[1] == "sleuth: interrupted\n"
+    assert sleuth.parse_game((tmp_path / "game.txt").read_text()).options.num_players == 3
+
+
+@pytest.mark.parametrize(("typed", "last"), [("quit\n", "You have left the game."), ("", "The input has ended; the game is not over.")])
+def test_the_end_of_the_input_ends_the_game_like_quit(typed: str, last: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    type_in(monkeypatch, typed)
+    assert main(["play", "--seed", "2"]) == 0
+    output, errors = said(capsys)
+    assert output.endswith(f"\n{last}\n")
+    assert errors == ""
+
+
 def test_completion_offers_commands_and_legal_actions_only() -> None:
     offered: list[Sequence[str]] = []
 
@@ -155,3 +189,60 @@ def test_completion_offers_commands_and_legal_actions_only() -> None:
 def test_a_long_list_is_laid_out_in_columns_that_are_read_downwards() -> None:
     assert in_columns(["1 a", "2 bb", "3 c", "4 d", "5 e"], 17) == "1 a  3 c  5 e\n2 bb 4 d"
     assert in_columns(["1 a", "2 bb"], 3) == "1 a\n2 bb"
+
+
+# --- what is typed ---
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("a\0b", "'a\\x00b' cannot be the name of a file."),
+        ("x" * 5000, f"{'x' * 200}... cannot be written: File name too long."),
+        ("no/where", "no/where cannot be written: No such file or directory."),
+        (".", ". exists and was left as it is: choose another name."),
+        ("/dev/null", "/dev/null exists and was left as it is: choose another name."),
+        ("there", "there exists and was left as it is: choose another name."),
+    ],
+    ids=lambda text: text[:9],
+)
+def test_a_game_that_cannot_be_saved_goes_on(
+    name: str, answer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("there").write_text("mine")
+    type_in(monkeypatch, f"save {name}\nquit\n")
+    assert main(["play", "--seed", "5"]) == 0
+    output, errors = said(capsys)
+    assert f"\n{answer}\n" in output
+    assert "You have left the game." in output
+    assert errors == ""
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("there", "mine")]
+
+
+def test_a_game_is_saved_under_the_name_that_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    type_in(monkeypatch, "SAVE  My  Game.TXT\nquit\n")
+    assert main(["play", "--seed", "5"]) == 0
+    assert "Saved to My  Game.TXT: it shows every hidden card" in said(capsys)[0]
+    assert sleuth.parse_game((tmp_path / "My  Game.TXT").read_text()).actions is not None
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("9" * 5000, f"There is no number {'9' * 60} in the list."),
+        ("0", "There is no number 0 in the list."),
+        ("-1", "'-1' is no action; help shows the forms, legal lists what you may do."),
+        ("²", "'²' is no action; help shows the forms, legal lists what you may do."),
+        ("x" * 5000, f"'{'x' * 60}' is no action; help shows the forms, legal lists what you may do."),
+        (f"legal {'x' * 5000}", f"No legal action contains '{'x' * 60}'."),
+    ],
+    ids=lambda text: text[:9],
+)
+def test_a_line_that_means_nothing_is_answered_by_one_line(
+    typed: str, answer: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    type_in(monkeypatch, f"legal\n{typed}\n")
+    assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
+    assert f"\n{answer}\nyour turn> " in said(capsys)[0]

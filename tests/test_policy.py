@@ -18,23 +18,10 @@ import pytest
 
 from sleuth_env import sleuth
 from sleuth_env.match import Table, play_match
-from sleuth_env.policy import Policy, PolicyError, load_policy, make_player, read_metadata, save_policy
+from sleuth_env.policy import Policy, load_policy, make_player, save_policy
+from sleuth_env.policy_file import PolicyError, read_metadata
 from sleuth_env.sleuth import Options
-
-THREE = Options(num_players=3)
-VERSIONS = {"python": "3", "numpy": "2"}
-
-
-def random_policy(options: Options = THREE, record: str = "sheet", cells: bool = True, seed: int = 0, **named: Any) -> Policy:
-    random = np.random.default_rng(seed)
-
-    def layer(inputs: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
-        return random.normal(0, 0.3, (outputs, inputs)).astype(np.float32), random.normal(0, 0.3, outputs).astype(np.float32)
-
-    size = sleuth.observation_size(options, record)
-    inputs = random.integers(size, size=(36, 5), dtype=np.int32)
-    layers = [layer(size, 32), layer(32, 16), layer(16 + 36 * cells, sleuth.num_actions(options))]
-    return Policy(sleuth, options, record, layers, cells=[layer(5, 8), layer(8, 1)] if cells else (), cell_inputs=inputs if cells else None, **named)
+from tests.policies import THREE, VERSIONS, random_policy
 
 
 def positions(options: Options, number: int = 300) -> tuple[np.ndarray, np.ndarray]:
@@ -69,7 +56,7 @@ def seeds(number: int, seed: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parametrize("cells", [True, False])
-@pytest.mark.parametrize("record", ["sheet", "raw"])
+@pytest.mark.parametrize("record", sleuth.RECORDS)
 def test_a_file_plays_as_the_policy_that_was_saved(tmp_path: Path, seen, record: str, cells: bool):
     policy = random_policy(record=record, cells=cells)
     save_policy(policy, tmp_path / "p.safetensors", VERSIONS)
@@ -189,7 +176,7 @@ def test_other_options_are_refused_by_name(file: Path, change: dict[str, Any]):
 
 
 def test_a_name_that_is_neither_a_bot_nor_a_file_is_refused():
-    with pytest.raises(PolicyError, match=r"no bot 'nobody': a player is one of the bots random, cautious, sheet, or a policy file, .* ends in \.safetensors"):
+    with pytest.raises(PolicyError, match=rf"no bot 'nobody': a player is one of the bots {', '.join(sleuth.BOTS)}, or a policy file, .*\.safetensors"):
         make_player("nobody", THREE)
     assert make_player("random", THREE).name == "random"
 

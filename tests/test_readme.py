@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import itertools
+import json
 import re
 import subprocess
 import sys
@@ -11,11 +14,13 @@ from pathlib import Path
 import pytest
 
 from sleuth_env.policy import save_policy
+from sleuth_env.sleuth.bots import BOTS
 from sleuth_env.sleuth.cards import Options, make_rules, num_actions
 from sleuth_env.sleuth.features import RECORDS, observation_layout, observation_size
-from tests.test_policy import VERSIONS, random_policy
+from tests.policies import VERSIONS, random_policy
 
-README = (Path(__file__).parents[1] / "README.md").read_text()
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)
 
 
@@ -53,7 +58,7 @@ def test_the_table_of_observations_has_every_block_with_its_shape(num_players: i
     named = set()
     for record in RECORDS:
         for block in observation_layout(Options(num_players), record):
-            shape = tuple(num_players if size == "n" else int(size) for size in rows[block.name].split(" x "))
+            shape = tuple({"n": num_players, "(n-1)": num_players - 1}.get(size) or int(size) for size in rows[block.name].split(" x "))
             assert shape == block.shape, block.name
             named.add(block.name)
     assert named == set(rows)
@@ -61,10 +66,9 @@ def test_the_table_of_observations_has_every_block_with_its_shape(num_players: i
 
 def test_the_table_of_sizes_is_right() -> None:
     text = README[README.index("| players | 3 | 4") :]
-    rows = [[int(cell) for cell in re.findall(r"(?<= )\d+(?= )", line)] for line in text.splitlines()[2:5]]
-    assert rows[0] == [observation_size(Options(n), "sheet") for n in range(3, 8)]
-    assert rows[1] == [observation_size(Options(n), "raw") for n in range(3, 8)]
-    assert rows[2] == [num_actions(Options(n)) for n in range(3, 8)]
+    rows = [[int(cell) for cell in re.findall(r"(?<= )\d+(?= )", line)] for line in text.splitlines()[2:6]]
+    assert rows[:3] == [[observation_size(Options(n), record) for n in range(3, 8)] for record in RECORDS]
+    assert rows[3] == [num_actions(Options(n)) for n in range(3, 8)]
 
 
 @pytest.mark.parametrize("num_players", range(3, 8))
@@ -76,7 +80,7 @@ def test_the_table_of_actions_adds_up(num_players: int) -> None:
 
 
 def output(command: str) -> str:
-    run = subprocess.run([sys.executable, "-m", "sleuth_env.cli", *command.split()[1:]], capture_output=True, text=True, timeout=300)
+    run = subprocess.run([sys.executable, "-m", "sleuth_command", *command.split()[1:]], capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stderr
     return run.stdout
 
@@ -91,3 +95,15 @@ def test_the_commands_that_need_no_file_run() -> None:
     assert commands
     for command in commands:
         assert "win share" in output(command)
+
+
+def test_the_tables_of_all_bots_are_made_from_the_results_beside_their_script() -> None:
+    spec = importlib.util.spec_from_file_location("tables", ROOT / "benchmarks/tables.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    rows = json.loads(script.RESULTS.read_text())
+    assert script.tables(rows) in README
+    assert {script.cell_of(row) for row in rows} == set(itertools.product(BOTS, script.VARIANTS, script.DEALS))
+    assert all(map(script.is_current, rows))

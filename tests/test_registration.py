@@ -57,7 +57,7 @@ for module in (sleuth_env, sleuth_v0, sleuth_env, sleuth_v0):
     importlib.reload(module)
 print([name for name in [*registry, *pettingzoo.aec_registry] if "sleuth" in name.lower()])
 """
-    assert output_of(code) == "['sleuth_env/Sleuth-v0', 'sleuth_env/sleuth-v0']"
+    assert output_of(code) == "['sleuth_env/Sleuth-v0', 'sleuth_env/SleuthSelfPlay-v0', 'sleuth_env/sleuth-v0']"
 
 
 def test_a_pettingzoo_without_a_registry_will_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from sleuth_env import sleuth
 from sleuth_env.cli import main
+from sleuth_env.sleuth import belief_in_game
 from sleuth_env.sleuth.names import gem_names
-from tests.terminal import played_game, type_in
+from tests.terminal import played_game, said, type_in
 
 
 @pytest.fixture
@@ -38,6 +42,24 @@ def test_a_replay_from_a_viewpoint_adds_what_that_player_knows(game_file: Path, 
     assert "to player_1: " in output
     assert "shown by player_2 to player_0" not in output
     assert "shown by player_0 to player_2" not in output
+
+
+def test_a_replay_with_odds_adds_what_that_player_may_believe_to_every_drawing(game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(game_file), "--viewpoint", "player_1"]) == 0
+    usual = capsys.readouterr().out
+    assert main(["replay", str(game_file), "--viewpoint", "player_1", "--odds"]) == 0
+    output = capsys.readouterr().out
+    drawings = usual.count("player_1's information sheet")
+    assert output.count("player_1's information sheet") == drawings == len(re.findall(r"^[\d,]+ deals? fits? what you know", output, re.M))
+    counts = [belief_in_game(game_file.read_text(), "player_1", step).count for step in (0, None)]
+    assert [said for said in re.findall(r"^[\d,]+(?= deals? fit)", output, re.M)][:: drawings - 1] == [f"{count:,}" for count in counts]
+    assert set(usual.splitlines()) <= set(output.splitlines())
+
+
+@pytest.mark.parametrize("flags", [["--odds"], ["--odds", "--reveal"], ["--odds", "--viewpoint", "none"]])
+def test_odds_without_a_player_are_refused(flags: list[str], game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(game_file), *flags]) == 2
+    assert said(capsys) == ("", "sleuth: --odds needs --viewpoint PLAYER: they are one player's\n")
 
 
 def test_a_revealed_replay_shows_the_deal_and_every_action(game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,3 +91,53 @@ def test_a_pausing_replay_waits_for_enter(game_file: Path, capsys: pytest.Captur
     type_in(monkeypatch, "\n\n")
     assert main(["replay", str(game_file), "--pause"]) == 0
     assert capsys.readouterr().out == whole
+
+
+# --- files and steps ---
+
+
+@pytest.mark.parametrize("change", [lambda text: "\ufeff" + text, lambda text: text.replace("\n", "\r\n"), lambda text: text.replace("\n", "\r")])
+def test_marks_and_line_ends_of_other_systems_do_not_matter(change: Callable[[str], str], game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(game_file)]) == 0
+    usual = capsys.readouterr().out
+    game_file.write_bytes(change(played_game()).encode())
+    assert main(["replay", str(game_file)]) == 0
+    assert capsys.readouterr().out == usual
+
+
+def test_what_is_no_file_of_text_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "bytes").write_bytes(bytes(range(256)))
+    special, text = "it is no regular file; - reads stdin", " is no game text: it is not UTF-8"
+    wrong = {"pipe": f" cannot be read: {special}", "bytes": text, "": " cannot be read: Is a directory", "/dev/zero": f" cannot be read: {special}"}
+    for name, message in wrong.items():
+        assert main(["replay", str(tmp_path / name)]) == 2
+        assert said(capsys) == ("", f"sleuth: {tmp_path / name}{message}\n")
+
+
+def test_a_long_name_is_not_repeated_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "x" * 5000]) == 2
+    assert said(capsys)[1] == f"sleuth: {'x' * 200}... cannot be read: File name too long\n"
+
+
+def test_steps_beyond_the_end_are_refused_and_an_end_beyond_it_is_the_end(game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    count = len(sleuth.parse_game(played_game()).actions)
+    for steps in (str(count + 1), f"{count + 1}:", "999999999:"):
+        assert main(["replay", str(game_file), "--steps", steps]) == 2
+        assert said(capsys) == ("", f"sleuth: --steps: the game has the steps 1 to {count}\n")
+    assert main(["replay", str(game_file), "--reveal", "--steps", f"{count}:{count + 5}"]) == 0
+    assert capsys.readouterr().out.count("\nstep ") == 1
+
+
+def test_a_game_without_an_action_has_a_deal_and_no_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "dealt.txt"
+    type_in(monkeypatch, f"save {path}\n")
+    assert main(["play", "--seed", "1", "--options", "first_player=seat_0"]) == 0
+    capsys.readouterr()
+    assert main(["replay", str(path), "--viewpoint", "player_0"]) == 0
+    output = said(capsys)[0]
+    assert output.startswith("player_0's information sheet")
+    assert output.endswith("\nresult: unfinished\n")
+    for steps in ("1", "1:", ":5"):
+        assert main(["replay", str(path), "--steps", steps]) == 2
+        assert said(capsys) == ("", "sleuth: --steps: the game has no steps\n")

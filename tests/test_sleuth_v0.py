@@ -14,7 +14,7 @@ from pettingzoo.test import api_test, parallel_api_test, render_test, seed_test
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from sleuth_env import sleuth_v0
-from sleuth_env.sleuth import Options, num_actions, observation_layout
+from sleuth_env.sleuth import RECORDS, Options, num_actions, observation_layout
 from tests.playing import keywords, play, play_out
 from tests.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
 
@@ -40,6 +40,13 @@ def asserting_no_warning() -> Iterator[None]:
 def test_it_passes_the_api_test(make: Callable[..., Any], options: Options) -> None:
     with asserting_no_warning():
         api_test(make(**keywords(options)), num_cycles=25)
+
+
+@pytest.mark.parametrize("num_players", [3, 4, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 6, 7))])
+def test_it_passes_the_api_test_with_the_exact_record(num_players: int) -> None:
+    with asserting_no_warning():
+        api_test(sleuth_v0.env(num_players=num_players, record="exact"), num_cycles=25)
+        seed_test(lambda: sleuth_v0.env(num_players=num_players, record="exact"), num_cycles=10)
 
 
 @raw_or_wrapped
@@ -141,7 +148,7 @@ def test_the_state_holds_every_observation_and_lies_in_its_space(env: Any) -> No
 
 @every_count
 def test_spaces_have_the_declared_sizes_and_are_the_same_objects_each_time(num_players: int) -> None:
-    for record in ("sheet", "raw"):
+    for record in RECORDS:
         env = sleuth_v0.env(num_players=num_players, record=record)
         options = Options(num_players=num_players)
         for agent in env.possible_agents:
@@ -155,7 +162,7 @@ def test_spaces_have_the_declared_sizes_and_are_the_same_objects_each_time(num_p
             assert env.action_space(agent).n == num_actions(options)
 
 
-@pytest.mark.parametrize("record", ["sheet", "raw"])
+@pytest.mark.parametrize("record", RECORDS)
 def test_the_manual_page_names_every_block_of_the_observation(record: str) -> None:
     for block in observation_layout(Options(), record):
         assert block.name in sleuth_v0.__doc__
@@ -200,7 +207,7 @@ def test_max_cycles_is_another_name_of_max_turns() -> None:
     [
         ({"num_player": 4}, "unknown option 'num_player'; the options of sleuth are num_players, missing"),
         ({"num_players": 8}, "num_players must be an integer from 3 to 7, got 8"),
-        ({"record": "full"}, "record must be one of 'sheet', 'raw', got 'full'"),
+        ({"record": "full"}, "record must be one of 'sheet', 'raw', 'exact', got 'full'"),
         ({"render_mode": "text"}, "render_mode must be one of None, 'human', 'ansi', 'rgb_array', got 'text'"),
         ({"viewpoint": 4}, "4 is no player: the players are player_0, .*, or their seats 0 to 3"),
         ({"viewpoint": "player_9"}, "'player_9' is no player"),

@@ -17,7 +17,7 @@ from gymnasium.utils.env_checker import check_env
 
 import sleuth_env
 from sleuth_env.game import IllegalAction
-from sleuth_env.sleuth import Options, draw_ansi, make_bot, num_actions, observation_size
+from sleuth_env.sleuth import RECORDS, Options, draw_ansi, make_bot, num_actions, observation_size
 from sleuth_env.solo import SoloEnv
 from tests.playing import digest, episode, keywords, some_steps
 from tests.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
@@ -44,6 +44,14 @@ def test_it_passes_it_with_every_render_mode(num_players: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(env)
+
+
+@pytest.mark.parametrize("num_players", [3, 4, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 6, 7))])
+def test_it_passes_it_with_the_exact_record(num_players: int) -> None:
+    env = gymnasium.make("sleuth_env/Sleuth-v0", num_players=num_players, opponents=RANDOM, record="exact").unwrapped
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env, skip_render_check=True)
 
 
 @every_variant
@@ -88,7 +96,7 @@ def test_whole_games_keep_the_promises(options: Options) -> None:
 
 @every_count
 def test_spaces_are_plain_and_of_the_declared_sizes(num_players: int) -> None:
-    for record in ("sheet", "raw"):
+    for record in RECORDS:
         env, options = SoloEnv(num_players=num_players, record=record), Options(num_players=num_players)
         observation, info = env.reset(seed=1)
         assert env.observation_space.contains(observation)
@@ -250,7 +258,7 @@ def test_several_opponents_may_be_named() -> None:
         ({"learner_seat": "first"}, "got 'first'"),
         ({"learner_seat": True}, "got True"),
         ({"illegal": "ignore"}, "illegal must be one of 'end', 'raise', got 'ignore'"),
-        ({"record": "full"}, "record must be one of 'sheet', 'raw'"),
+        ({"record": "full"}, "record must be one of 'sheet', 'raw', 'exact'"),
         ({"render_mode": "text"}, "render_mode must be one of"),
         ({"player_count": 4}, "unknown option 'player_count'"),
         ({"game": "sleuth_env.chess"}, "there is no game module 'sleuth_env.chess'"),

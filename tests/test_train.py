@@ -13,7 +13,8 @@ import yaml
 
 from sleuth_env import sleuth
 from sleuth_env.match import Table
-from sleuth_env.policy import load_policy, read_metadata, save_policy
+from sleuth_env.policy import load_policy, save_policy
+from sleuth_env.policy_file import read_metadata
 from sleuth_env.sleuth import Options
 from training.config import make_config
 from training.curve import STEPS
@@ -66,6 +67,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 # --- a whole run ---
+
+
+def test_a_run_can_learn_from_the_exact_record(tiny: Path):
+    assert main([str(tiny), "--record", "exact", "--total-steps", "64"]) == 0
+    assert load_policy(tiny.parent / "run" / "last.safetensors").record == "exact"
 
 
 def test_a_run_leaves_everything_in_its_folder(finished: Path):

@@ -12,12 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import yaml
 
-from sleuth_env.policy import read_metadata
+from sleuth_env.policy_file import read_metadata
 from tests.test_train import TINY, steps_of, the_line
+from training.command import command
 from training.run import Run
 from training.train import main
+
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -38,16 +42,41 @@ def full_disk(*_: Any) -> None:
     raise OSError(errno.ENOSPC, "No space left on device", "somewhere/file")
 
 
-@pytest.mark.parametrize(
-    ("error", "words"), [(OSError(errno.ENOSPC, "No space left on device", "a/b"), "a/b: No space left"), (MemoryError(), "out of memory")]
-)
-def test_a_full_disk_or_memory_is_one_line(tiny: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, words: str, capsys: pytest.CaptureFixture[str]):
+MEMORY = "error: out of memory: lower num_envs, ppo.rollout_steps, ppo.batch_size or network.hidden"
+FAILURES = [
+    (OSError(errno.ENOSPC, "No space left on device", "a/b"), "error: a/b: No space left on device"),
+    (MemoryError(), MEMORY),
+    (MemoryError("Unable to allocate 7 GiB"), f"{MEMORY} (Unable to allocate 7 GiB)"),
+    (RuntimeError("[enforce fail] DefaultCPUAllocator:\n can't allocate memory"), f"{MEMORY} ([enforce fail] DefaultCPUAllocator: can't allocate memory)"),
+    (torch.cuda.OutOfMemoryError("CUDA out of memory."), f"{MEMORY} (CUDA out of memory.)"),
+]
+
+
+@pytest.mark.parametrize(("error", "line"), FAILURES, ids=str)
+def test_a_full_disk_or_memory_is_one_line(tiny: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, line: str, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr(Run, "_log", failing(error))
+    assert main([str(tiny)]) == 1
+    assert the_line(capsys) == line
+
+
+def failing(error: Exception) -> Any:
     def fail(*_: Any) -> None:
         raise error
 
-    monkeypatch.setattr(Run, "_log", fail)
+    return fail
+
+
+def test_a_network_too_large_for_the_memory_leaves_no_folder(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr(Run, "_make_model", failing(RuntimeError("can't allocate memory")))
     assert main([str(tiny)]) == 1
-    assert words in the_line(capsys)
+    assert the_line(capsys) == f"{MEMORY} (can't allocate memory)"
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_mistake_of_the_program_keeps_its_traceback(tiny: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Run, "_log", failing(RuntimeError("mat1 and mat2 shapes cannot be multiplied")))
+    with pytest.raises(RuntimeError, match="mat1"):
+        main([str(tiny)])
 
 
 def test_weights_that_become_no_numbers_are_one_line(tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
@@ -64,25 +93,88 @@ def test_a_missing_package_is_one_line_that_says_what_to_install(monkeypatch: py
     assert the_line(capsys) == 'error: training needs yaml, which is not installed: pip install ".[train]"'
 
 
-@pytest.mark.parametrize("seconds", [0.15, 0.5, 1.0, 1.6, 2.3])
-def test_ctrl_c_before_training_is_one_line(tiny: Path, tmp_path: Path, seconds: float):
-    command = [sys.executable, "-c", "print(1, flush=True); import sys; from training.train import main; sys.exit(main(sys.argv[1:]))", str(tiny)]
+@pytest.mark.parametrize("run", ["/", ".", "a\0b"])
+def test_a_folder_that_cannot_be_a_new_one_is_one_line(run: str, tiny: Path, capsys: pytest.CaptureFixture[str]):
+    assert main([str(tiny), "--run", run]) == 2
+    assert the_line(capsys) == f"error: run: must be the name of a new folder, got {run!r}"
+
+
+def test_a_long_name_is_not_repeated_in_full(capsys: pytest.CaptureFixture[str]):
+    assert main(["x" * 5000]) == 2
+    assert len(the_line(capsys)) < 1000
+
+
+def test_a_reader_that_goes_away_ends_the_run_in_one_line(tiny: Path):
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+        [sys.executable, "-m", "training.train", str(tiny)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)}
     )
     assert process.stdout is not None
-    process.stdout.readline()
-    time.sleep(seconds)
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=120)
-    if "training in" not in output:
-        assert errors == "interrupted: training had not begun, nothing has changed\n"
-        assert not (tmp_path / "run").exists()
-    assert "Traceback" not in errors
-    assert process.returncode == (0 if "done" in output else 130)
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == b"error: Broken pipe\n"
+    assert process.wait() == 1
 
 
 # --- interruption ---
+
+# Ctrl-C comes when a module begins to be imported.
+INTERRUPTED = """
+import os, signal, sys
+from training.train import main
+
+class Interrupter:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupter())
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("module", ["training.command", "sleuth_env", "numpy", "yaml", "pydantic", "torch", "stable_baselines3", "training.run"])
+def test_ctrl_c_before_training_is_one_line(tiny: Path, tmp_path: Path, module: str):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, module, str(tiny)], capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "interrupted: training had not begun, nothing has changed\n"
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_signal_that_a_library_swallowed_ends_the_run_before_its_first_step(tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert command([str(tiny)], came=[signal.SIGTERM]) == 143
+    assert f"checkpoint saved at step 0; go on with: python -m training.train --resume {tmp_path / 'run'}\n" in capsys.readouterr().out
+
+
+def interrupt(*_: Any) -> Any:
+    """Do what Ctrl-C does."""
+    os.kill(os.getpid(), signal.SIGINT)
+    return {}
+
+
+@pytest.mark.parametrize("method", ["_learn", "evaluate"])
+def test_ctrl_c_says_at_once_what_happens_next(method: str, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    said, usual = [], getattr(Run, method)
+
+    def interrupted(self: Run) -> Any:
+        interrupt()
+        said.append(capsys.readouterr().err)
+        return usual(self)
+
+    monkeypatch.setattr(Run, method, interrupted)
+    assert main([str(tiny)]) == 130
+    assert said == ["stopping after the current step, with a checkpoint; a second Ctrl-C stops at once\n"]
+    assert "interrupted: checkpoint saved at step" in capsys.readouterr().out
+
+
+def test_a_second_ctrl_c_stops_at_once(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr(Run, "evaluate", lambda _: (interrupt(), interrupt(), pytest.fail("it has gone on")))
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    assert main([str(tiny)]) == 130
+    assert capsys.readouterr().err.endswith(f"interrupted: stopped at once; nothing is lost up to the last checkpoint in {tmp_path / 'run'}\n")
+    assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == ["000000000000.pt"]
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
 
 def test_ctrl_c_saves_a_checkpoint_says_so_and_the_run_goes_on_later(tiny: Path, tmp_path: Path):
@@ -92,7 +184,7 @@ def test_ctrl_c_saves_a_checkpoint_says_so_and_the_run_goes_on_later(tiny: Path,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
     deadline = time.monotonic() + 60
     while not (tmp_path / "run" / "progress.csv").exists() and time.monotonic() < deadline:
@@ -116,7 +208,7 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(tiny: Path, tmp_path: Pat
     process = subprocess.Popen(
         [sys.executable, "-m", "training.train", str(tiny), "--total-steps", "1e8", "--evaluation.against", "[]"],
         stdout=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
     deadline = time.monotonic() + 60
     while len(list(run.glob("checkpoints/*.pt"))) < 2 and time.monotonic() < deadline:

@@ -1,271 +1,192 @@
-"""Stable-Baselines3's face: many games at once with a learner in one seat of each."""
+"""Many games at once, every seat of which is a learner's."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import copy
+import pickle
+import random
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
-from stable_baselines3.common.vec_env import VecEnv, VecMonitor, is_vecenv_wrapped
+from gymnasium.vector import AutoresetMode
 
-from sleuth_env import sleuth
+from sleuth_env import sleuth_v0
 from sleuth_env.game import IllegalAction
-from sleuth_env.match import LEARNER, Table
-from sleuth_env.sleuth import Options
-from sleuth_env.vector import SleuthVecEnv
-
-THREE = Options(num_players=3)
-VARIANTS = [
-    THREE,
-    Options(num_players=4, winners=2, announce_result=False, double_interrogation=True),
-    Options(num_players=3, missing=2, super_sleuth=True),
-    Options(num_players=5, accuse="own_turn", max_turns=12),
-    Options(num_players=7, last_survivor_wins=True),
-]
+from sleuth_env.sleuth import OptionError, Options
+from sleuth_env.vector import SleuthVectorEnv
+from tests.playing import choose, keywords
+from tests.strategies import ALL_VARIANTS, option_name
 
 
-def choose(masks: np.ndarray, random: np.random.Generator, careful: bool = True) -> np.ndarray:
-    """Draw a legal action for each row; a careful learner seldom accuses."""
-    weights = masks * random.random(masks.shape)
-    if careful:
-        weights[:, -37:-1] *= 1e-3
-    return weights.argmax(axis=1)
+def steps(envs: SleuthVectorEnv, number: int, accuse: float = 0.1, seed: int = 5) -> list[list[Any]]:
+    """Play some steps, every game with choices of its own; give what each row was given."""
+    chances = [random.Random(seed + row) for row in range(envs.num_envs)]
+    rows: list[list[Any]] = [[] for _ in chances]
+    for _ in range(number):
+        actions = [choose(mask, chance, accuse) for mask, chance in zip(envs.action_masks(), chances, strict=True)]
+        observations, rewards, terminated, truncated, infos = envs.step(np.array(actions))
+        masks, seats = envs.action_masks(), envs.acting_seat
+        for row, given in enumerate(rows):
+            given.append((observations[row].tobytes(), masks[row].tobytes(), int(seats[row]), rewards[row], terminated[row], truncated[row]))
+            given.append(infos["rewards"][row].tolist())
+    return rows
 
 
-class Recorder:
-    """A bot that plays like another one and keeps what it was asked."""
-
-    def __init__(self, name: str, options: Options) -> None:
-        self.name, self.bot, self.rows = name, sleuth.make_bot(name, options), 0
-
-    def act(self, views: Any, legal: Any, seeds: Any) -> Any:
-        self.rows += len(views)
-        return self.bot.act(views, legal, seeds)
-
-
-@pytest.mark.parametrize("options", VARIANTS, ids=str)
-def test_observations_masks_rewards_and_infos_have_their_shapes_in_every_variant(options: Options):
-    env = SleuthVecEnv(sleuth, options, 6, ["cautious", "random"], seed=3)
-    assert isinstance(env, VecEnv)
-    observations, random, ended = env.reset(), np.random.default_rng(0), 0
-    for _ in range(150):
-        masks = np.stack(env.env_method("action_masks"))
-        assert observations.shape == (6, *env.observation_space.shape)
-        assert observations.dtype == np.float32
-        assert all(env.observation_space.contains(row) for row in observations)
-        assert masks.shape == (6, env.action_space.n)
-        assert masks.dtype == bool
-        assert masks.any(axis=1).all()
-        observations, rewards, dones, infos = env.step(choose(masks, random, careful=False))
-        assert rewards.dtype == np.float32
-        assert (rewards[~dones] == 0).all()
-        for reward, done, info in zip(rewards, dones, infos, strict=True):
-            assert ("terminal_observation" in info) == done
-            if done:
-                ended += 1
-                assert env.observation_space.contains(info["terminal_observation"])
-                assert info["episode"]["r"] == pytest.approx(reward)
-                assert info["episode"]["l"] >= 1
-    assert ended > 10
+@pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+def test_every_row_is_the_game_of_a_pettingzoo_environment(options: Options) -> None:
+    envs, singles = SleuthVectorEnv(3, **keywords(options)), [sleuth_v0.raw_env(**keywords(options)) for _ in range(3)]
+    observations, infos = envs.reset(seed=20)
+    chance, ended = random.Random(1), 0
+    for i, env in enumerate(singles):
+        env.reset(seed=20 + i)
+    for _ in range(80):
+        agents = [env.agent_selection for env in singles]
+        assert [f"player_{seat}" for seat in infos["acting_seat"]] == agents
+        shown = [env.observe(agent) for env, agent in zip(singles, agents, strict=True)]
+        assert observations.tobytes() == np.array([one["observation"] for one in shown]).tobytes()
+        assert (envs.action_masks() == [one["action_mask"] for one in shown]).all()
+        actions = [choose(one["action_mask"], chance, 0.3) for one in shown]
+        for env, action in zip(singles, actions, strict=True):
+            env.step(action)
+        observations, rewards, terminated, truncated, infos = envs.step(np.array(actions))
+        assert infos["rewards"].tolist() == [list(env.rewards.values()) for env in singles]
+        assert rewards.tolist() == [env.rewards[agent] for env, agent in zip(singles, agents, strict=True)]
+        assert terminated.tolist() == [env.terminations["player_0"] for env in singles]
+        assert truncated.tolist() == [env.truncations["player_0"] for env in singles]
+        for i in np.flatnonzero(terminated | truncated):
+            last = singles[i].observe(agents[i])["observation"]
+            assert infos["final_obs"][i].tobytes() == last.tobytes()
+            singles[i].reset()
+            ended += 1
+    assert ended > 1
 
 
-def test_what_is_returned_is_a_fresh_copy():
-    env = SleuthVecEnv(sleuth, THREE, 3)
-    first = env.reset()
-    kept = first.copy()
-    env.step(env.action_masks().argmax(axis=1))
-    assert (first == kept).all()
-    env.action_masks()[:] = False
-    assert env.action_masks().any(axis=1).all()
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_game_does_not_depend_on_the_batch_nor_on_the_number_of_threads(threads: int) -> None:
+    envs, alone = SleuthVectorEnv(5, threads=threads), SleuthVectorEnv(1, threads=2)
+    together = (envs.reset(seed=7)[0].tolist(), steps(envs, 50))
+    for row in (0, 4):
+        assert alone.reset(seed=7 + row)[0].tolist() == together[0][row : row + 1]
+        assert steps(alone, 50, seed=5 + row) == [together[1][row]]
+    envs.close()
 
 
-def test_the_learner_decides_only_for_his_own_seat_and_gets_the_seat_he_was_promised():
-    env = SleuthVecEnv(sleuth, THREE, 8, ["cautious"], learner_seat=2)
-    env.reset()
-    random = np.random.default_rng(0)
-    for _ in range(60):
-        assert (env.table.actors == 2).all()
-        assert (env.table.seats[:, 2] == LEARNER).all()
-        env.step(choose(env.action_masks(), random))
+def test_without_copies_the_same_memory_is_given_each_time() -> None:
+    envs, copying = SleuthVectorEnv(3, copy=False), SleuthVectorEnv(3)
+    first, _ = envs.reset(seed=1)
+    given, _ = copying.reset(seed=1)
+    before, mask = given.copy(), copying.action_masks()
+    actions = mask.argmax(axis=1)
+    second, third = envs.step(actions)[0], copying.step(actions)[0]
+    assert first is second
+    assert (second == third).all()
+    assert (given == before).all()
+    assert envs.action_masks() is envs.action_masks()
+    assert copying.action_masks() is not copying.action_masks()
 
 
-def test_a_random_seat_is_every_seat():
-    env = SleuthVecEnv(sleuth, THREE, 200, ["cautious"], learner_seat="random")
-    env.reset()
-    seats = (env.table.seats == LEARNER).argmax(axis=1)
-    assert set(seats) == {0, 1, 2}
-    assert (env.table.actors == seats).all()
+@pytest.mark.parametrize("record", ["sheet", "raw", "exact"])
+def test_in_int8_127_is_1_and_fractions_are_rounded(record: str) -> None:
+    small, large = (SleuthVectorEnv(3, num_players=3, record=record, dtype=dtype) for dtype in ("int8", "float32"))
+    for _ in range(2):
+        assert small.reset(seed=1)[0].dtype == np.int8
+        large.reset(seed=1)
+        for _ in range(15):
+            actions = [choose(mask, random.Random(1), 0.0) for mask in large.action_masks()]
+            observations, expected = small.step(np.array(actions))[0], large.step(np.array(actions))[0]
+            assert (np.abs(observations - expected.astype(float) * 127) <= 0.5 + 1e-4).all()
+            assert small.observation_space.contains(observations)
 
 
-def test_the_same_seed_gives_the_same_games():
-    def play(seed: int) -> bytes:
-        env = SleuthVecEnv(sleuth, THREE, 5, ["sheet", "random"], seed=seed)
-        random, parts = np.random.default_rng(1), [env.reset()]
-        for _ in range(80):
-            parts += env.step(choose(env.action_masks(), random))[:3]
-        return b"".join(part.tobytes() for part in parts)
-
-    assert play(1) == play(1)
-    assert play(1) != play(2)
-
-
-def test_rewards_are_those_of_the_game_played_to_its_end():
-    """A learner who is out gets at once what the played-out game would have given him."""
-    env = SleuthVecEnv(sleuth, THREE, 1, ["cautious"], learner_seat=0, seed=5)
-    random, compared = np.random.default_rng(2), 0
-    env.reset()
-    while compared < 30:
-        action = choose(env.action_masks(), random, careful=False)
-        other = Table(sleuth, THREE, 1, env.table.bots, env.table.seats[0])
-        other.states, other.decisions, other._streams = env.table.states.copy(), env.table.decisions.copy(), env.table._streams.copy()
-        other.step([0], action)
-        other.play_on()
-        _, rewards, dones, infos = env.step(action)
-        if dones[0]:
-            totals, _, truncated = other.outcome([0])
-            assert rewards[0] == pytest.approx(totals[0, 0])
-            # A lost game is not cut off: there is nothing left to estimate.
-            assert infos[0]["TimeLimit.truncated"] == (truncated[0] and rewards[0] == 0)
-            compared += 1
-        else:
-            assert not other.finished[0]
+def test_what_every_seat_saw_last_is_kept() -> None:
+    envs, env = SleuthVectorEnv(2, num_players=4, max_turns=3), sleuth_v0.raw_env(num_players=4, max_turns=3)
+    envs.reset(seed=3)
+    env.reset(seed=4)
+    assert envs.final_observations()[1].shape == (0, 4, envs.size)
+    while not env.truncations["player_0"]:
+        actions = [choose(mask, random.Random(1), 0) for mask in envs.action_masks()]
+        env.step(actions[1])
+        _, _, _, truncated, _ = envs.step(np.array(actions))
+    rows, seen = envs.final_observations()
+    assert truncated[1]
+    assert 1 in rows
+    assert seen[rows.tolist().index(1)].ravel().tobytes() == env.state().tobytes()
 
 
-def test_a_game_at_its_turn_limit_is_truncated():
-    env = SleuthVecEnv(sleuth, Options(num_players=3, max_turns=1), 4, ["cautious"])
-    env.reset()
-    random = np.random.default_rng(0)
-    truncated = 0
-    for _ in range(20):
-        for info in env.step(choose(env.action_masks(), random))[3]:
-            truncated += info.get("TimeLimit.truncated", False)
-    assert truncated > 10
+def test_an_illegal_action_moves_no_game() -> None:
+    envs = SleuthVectorEnv(3)
+    envs.reset(seed=1)
+    before, masks = envs.reveal(), envs.action_masks()
+    actions = masks.argmax(axis=1)
+    actions[2] = int(np.flatnonzero(masks[2] == 0)[0])
+    with pytest.raises(IllegalAction, match=r"player_\d of game 2 .*may not choose action"):
+        envs.step(actions)
+    for wrong in ([0, 0], np.zeros(3), [0, 0, envs.num_actions], [[0], [0], [0]], None):
+        with pytest.raises(IllegalAction):
+            envs.step(wrong)
+    assert envs.reveal() == before
 
 
-def test_an_illegal_action_is_refused_in_the_games_words():
-    env = SleuthVecEnv(sleuth, THREE, 2)
-    env.reset()
-    bad = (~env.action_masks()).argmax(axis=1)
-    with pytest.raises(IllegalAction, match=r"player_\d of game 0 may not choose action \d+ \(.*\) now"):
-        env.step(bad)
-    with pytest.raises(IllegalAction, match="an action is an integer from 0 to 447, got"):
-        env.step(np.array([-1, 10**6]))
+def test_some_games_can_be_reset() -> None:
+    envs = SleuthVectorEnv(3)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        envs.step(np.zeros(3, np.int64))
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        envs.reset(options={"reset_mask": np.array([True, False, True])})
+    envs.reset(seed=1)
+    steps(envs, 5)
+    before = envs.reveal()
+    envs.reset(seed=9, options={"reset_mask": np.array([False, True, False])})
+    assert [new == old for new, old in zip(envs.reveal(), before, strict=True)] == [True, False, True]
+    assert envs.reveal()[1] == _dealt(10)
 
 
-def test_waiting_for_a_step_needs_one():
-    env = SleuthVecEnv(sleuth, THREE, 2)
-    env.reset()
-    with pytest.raises(RuntimeError, match=r"step_async"):
-        env.step_wait()
+def _dealt(seed: int) -> dict[str, Any]:
+    env = sleuth_v0.raw_env()
+    env.reset(seed=seed)
+    return env.reveal()
 
 
-def test_a_game_that_ends_before_the_learner_decides_is_an_episode_of_one_step():
-    """Without them every reward would be a little too high."""
-    env = SleuthVecEnv(sleuth, THREE, 400, "random", seed=4)
-    observations = env.reset()
-    early = env.table.finished
-    assert 1 <= early.sum() < 40
-    assert env.action_masks()[early].all()
-    expected = env.table.outcome()[0][np.arange(400), env.table.learners]
-    _, rewards, dones, infos = env.step(env.action_masks().argmax(axis=1))
-    assert dones[early].all()
-    assert (rewards[early] == expected[early].astype(np.float32)).all()
-    for row in np.flatnonzero(early):
-        assert infos[row]["episode"]["l"] == 1
-        assert infos[row]["terminal_observation"].tobytes() == observations[row].tobytes()
+def test_copies_go_on_as_the_original_does() -> None:
+    envs = SleuthVectorEnv(2, threads=2)
+    envs.reset(seed=1)
+    steps(envs, 10)
+    twins = [copy.deepcopy(envs), pickle.loads(pickle.dumps(envs))]
+    expected = steps(envs, 60)
+    assert [steps(twin, 60) for twin in twins] == [expected, expected]
 
 
-def test_rewards_are_on_average_what_a_seat_at_such_a_table_gets():
-    env, table = SleuthVecEnv(sleuth, THREE, 200, "random", learner_seat=2, seed=5), Table(sleuth, THREE, 3000, [sleuth.make_bot("random", THREE)], 0)
-    table.deal(np.arange(3000), np.arange(3000, dtype=np.uint64))
-    table.play_on()
-    expected = table.outcome()[0][:, 2]
-    env.reset()
-    random, got = np.random.default_rng(1), []
-    # As many games of every row, or the short ones would come too often.
-    while min(counts := np.bincount([row for row, _ in got], minlength=200)) < 15:
-        _, rewards, dones, _ = env.step(choose(env.action_masks(), random, careful=False))
-        got += [(row, float(rewards[row])) for row in np.flatnonzero(dones & (counts < 15))]
-    assert len(got) == 3000
-    assert np.mean([reward for _, reward in got]) == pytest.approx(expected.mean(), abs=4 * expected.std() * (2 / 3000) ** 0.5)
+def test_gymnasium_makes_it() -> None:
+    envs = gymnasium.make_vec("sleuth_env:sleuth_env/SleuthSelfPlay-v0", num_envs=4, num_players=5, record="raw")
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    observations, infos = envs.reset(seed=1)
+    assert envs.observation_space.contains(observations)
+    assert set(infos["acting_seat"]) <= set(range(5))
+    assert envs.observation_space.contains(envs.step(envs.unwrapped.action_masks().argmax(axis=1))[0])
 
 
-def test_opponents_are_drawn_in_their_shares_and_games_under_way_keep_theirs():
-    first, second = Recorder("cautious", THREE), Recorder("cautious", THREE)
-    env = SleuthVecEnv(sleuth, THREE, 400, [first, second], [3, 1], seed=1)
-    env.reset()
-    numbers = env.table.seats[env.table.seats != LEARNER]
-    assert 0.68 < (numbers == 0).mean() < 0.82
-    third = Recorder("cautious", THREE)
-    env.set_opponents([third])
-    assert third.rows == 0
-    random = np.random.default_rng(0)
-    env.step(choose(env.action_masks(), random))
-    assert first.rows
-    assert env.table.bots == [third, first, second]
-    env.reset()
-    env.set_opponents([third])
-    assert env.table.bots == [third]
+@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
+def test_a_drawing_shows_what_the_seat_to_act_knows(mode: str) -> None:
+    envs, env = SleuthVectorEnv(2, render_mode=mode), sleuth_v0.raw_env(render_mode=mode)
+    envs.reset(seed=3)
+    env.reset(seed=4)
+    assert np.array_equal(envs.render()[1], env.render())
 
 
-@pytest.mark.parametrize("shares", [[1], [0, 0], [-1, 2], [float("nan"), 1]])
-def test_shares_that_make_no_sense_are_refused(shares: list[float]):
-    with pytest.raises(ValueError, match="share"):
-        SleuthVecEnv(sleuth, THREE, 2, ["random", "sheet"], shares)
-
-
-def test_settings_that_make_no_sense_are_refused():
-    with pytest.raises(ValueError, match='learner_seat must be "random" or a seat from 0 to 2, got 3'):
-        SleuthVecEnv(sleuth, THREE, 2, learner_seat=3)
-    with pytest.raises(ValueError, match="record must be one of 'sheet', 'raw', got 'x'"):
-        SleuthVecEnv(sleuth, THREE, 2, record="x")
-    with pytest.raises(ValueError, match="nobody"):
-        SleuthVecEnv(sleuth, THREE, 2, ["nobody"])
-
-
-def test_the_methods_of_a_vec_env_work():
-    env = SleuthVecEnv(sleuth, THREE, 3)
-    env.reset()
-    assert len(env.env_method("action_masks", indices=[0, 2])) == 2
-    assert env.env_method("action_masks", indices=1)[0].shape == (env.action_space.n,)
-    assert env.get_attr("record") == ["sheet"] * 3
-    assert env.has_attr("action_masks")
-    assert not env.has_attr("nothing")
-    assert env.env_is_wrapped(VecMonitor) == [False] * 3
-    assert not is_vecenv_wrapped(env, VecMonitor)
-    assert env.seed(4) == [4] * 3
-    env.set_attr("note", 1)
-    assert env.get_attr("note", 0) == [1]
-    env.close()
-    env.close()
-
-
-def test_the_module_imports_without_stable_baselines3():
-    code = (
-        "import sys; sys.modules['stable_baselines3'] = None; import sleuth_env.vector as v; assert 'torch' not in sys.modules\n"
-        "try: v.SleuthVecEnv\nexcept ImportError as error: print(error)"
-    )
-    assert "pip install stable-baselines3" in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-
-
-def test_maskable_ppo_takes_it_as_it_is():
-    from sb3_contrib import MaskablePPO
-    from sb3_contrib.common.maskable.evaluation import evaluate_policy
-
-    model = MaskablePPO("MlpPolicy", SleuthVecEnv(sleuth, THREE, 4, ["random", "sheet"]), n_steps=16, batch_size=32, n_epochs=1, seed=0)
-    model.learn(128)
-    rewards, lengths = evaluate_policy(model, SleuthVecEnv(sleuth, THREE, 4), n_eval_episodes=8, return_episode_rewards=True)
-    assert len(rewards) == 8
-    assert all(length >= 1 for length in lengths)
-
-
-def test_maskable_ppo_takes_the_gymnasium_face_too():
-    import gymnasium
-    from sb3_contrib import MaskablePPO
-    from stable_baselines3.common.env_checker import check_env
-
-    env = gymnasium.make("sleuth_env:sleuth_env/Sleuth-v0", num_players=3, opponents="random")
-    check_env(env.unwrapped, skip_render_check=True)
-    MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=32, n_epochs=1, seed=0).learn(64)
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"num_envs": 0}, "num_envs must be an integer of at least 1, got 0"),
+        ({"threads": 0}, "threads must be an integer of at least 1, got 0"),
+        ({"record": "sheep"}, "record must be one of"),
+        ({"dtype": "float16"}, "dtype must be one of 'float32', 'int8', got 'float16'"),
+        ({"render_mode": "film"}, "render_mode must be one of"),
+        ({"num_players": 2}, "num_players"),
+        ({"colour": 2}, "unknown option 'colour'"),
+    ],
+)
+def test_a_wrong_setting_is_refused(named: dict[str, Any], message: str) -> None:
+    with pytest.raises((ValueError, OptionError), match=message):
+        SleuthVectorEnv(**named)

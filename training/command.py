@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sleuth_env.policy import PolicyError
+from sleuth_env.policy_file import PolicyError, one_line
 
 from .config import ConfigError, keys, make_config, read_file, read_yaml
 
@@ -19,6 +20,8 @@ DESCRIPTION = """Train a policy by self-play: python -m training.train configs/s
 Every key of the configuration is also an option of the command line (--ppo.learning-rate 1e-3). Exit codes: 0 done; 1 training
 failed (disk or memory full, weights that are no numbers any more); 2 the configuration or the folder is not right (one line a
 mistake); 130 interrupted by Ctrl-C and 143 by SIGTERM, after saving a checkpoint if training had begun."""
+
+MOST_SAID = 200
 
 # What the network, the checkpoint's numbers and the curve mean depends on these.
 FIXED = ("algorithm", "seed", "record", "options", "network")
@@ -95,6 +98,8 @@ def new_run(source: str, overrides: dict[str, str]) -> Any:
     """Start a run in a folder of its own."""
     config = make_config(overridden(read_file(source), overrides), source)
     folder = Path(config.run)
+    if not folder.name or "\0" in config.run:
+        raise ConfigError(f"run: must be the name of a new folder, got {config.run!r}")
     if os.path.lexists(folder):
         raise ConfigError(f"run: {folder} is there already and is never overwritten; use --run {free_folder(folder)}, or --resume {folder}")
     from .run import Run
@@ -128,38 +133,53 @@ def resumed_run(folder: Path, overrides: dict[str, str]) -> Any:
     return run
 
 
-def command(arguments: Sequence[str] | None) -> int:
-    """Run the command; give its exit code."""
+def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
+    """Run the command; give its exit code. `came` are the signals to stop, also those that a library has swallowed while it was imported."""
     try:
         given = parsed(arguments)
         source, folder = given.pop("config"), given.pop("resume")
         if (source is None) == (folder is None):
             raise ConfigError("command line: give either a CONFIG file or --resume RUN; --help lists everything")
         run = new_run(source, given) if folder is None else resumed_run(Path(folder), given)
-    except (ValueError, OSError, MemoryError) as error:
+    except (ValueError, OSError, MemoryError, RuntimeError) as error:
         return failed(error, 2)
-    say(f"training in {run.folder}: from step {run.steps:,} to {run.config.total_steps:,}")
+    run.watch.signal = came[-1] if came else 0
     try:
+        say(f"training in {run.folder}: from step {run.steps:,} to {run.config.total_steps:,}")
         number = run.train()
+        say(ended(run, number))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped at once; nothing is lost up to the last checkpoint in {run.folder}") from None
-    except (OSError, MemoryError, PolicyError) as error:
+    except (OSError, MemoryError, RuntimeError, PolicyError) as error:
         return failed(error, 1)
+    return 128 + number if number else 0
+
+
+def ended(run: Any, number: int) -> str:
+    """Say how a run has ended: by itself, or by the signal of this number."""
     if number:
-        say(f"interrupted: checkpoint saved at step {run.steps:,}; go on with: python -m training.train --resume {run.folder}")
-        return 128 + number
-    say(f"done, {run.seconds:.0f} s of training in all; the policies are {' and '.join(map(str, sorted(run.folder.glob('*.safetensors'))))}")
-    return 0
+        return f"interrupted: checkpoint saved at step {run.steps:,}; go on with: python -m training.train --resume {run.folder}"
+    return f"done, {run.seconds:.0f} s of training in all; the policies are {' and '.join(map(str, sorted(run.folder.glob('*.safetensors'))))}"
 
 
 def failed(error: Exception, code: int) -> int:
-    """Say what went wrong, one line a mistake; give the exit code."""
+    """Say what went wrong, one line a mistake; give the exit code.
+
+    Raises:
+        RuntimeError: the program's own mistake.
+    """
     text = str(error)
+    if isinstance(error, BrokenPipeError):
+        # Whoever read stdout has gone. What is left in the buffer must not be written when Python closes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if isinstance(error, OSError):
         text = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
-    elif isinstance(error, MemoryError):
-        text = f"out of memory: take fewer or smaller num_envs, ppo.rollout_steps or network.hidden ({text})"
-    sys.stderr.write("".join(f"error: {line}\n" for line in text.splitlines()))
+    elif isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and re.search("out of memory|alloc", text)):
+        said = " ".join(text.split())[:MOST_SAID]
+        code, text = 1, f"out of memory: lower num_envs, ppo.rollout_steps, ppo.batch_size or network.hidden{said and f' ({said})'}"
+    elif isinstance(error, RuntimeError):
+        raise error
+    sys.stderr.write("".join(f"error: {one_line(line)}\n" for line in text.splitlines()))
     return code
 
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from sleuth_env import sleuth
-from sleuth_env.policy import SUFFIX, one_line
+from sleuth_env.policy_file import SUFFIX, one_line
 
 MOST_QUOTED, MOST_MISTAKES, MOST_FILE_BYTES = 80, 20, 1 << 20
 
@@ -146,7 +146,9 @@ class Config(Section):
     device: Literal["cpu", "cuda", "auto"] = Field("cpu", description="where torch computes; auto: the GPU if there is one")
     total_steps: Count = Field(1_000_000, description="decisions of the learner in the whole run, rounded up to whole rollouts of num_envs * ppo.rollout_steps")
     num_envs: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=16384)] = Field(64, description="games played side by side")
-    record: Literal["sheet", "raw"] = Field("sheet", description="observation with the information sheet, or without any deduction")
+    record: Literal["sheet", "raw", "exact"] = Field(
+        "sheet", description="observation with the information sheet, without any deduction, or with the chances of each gem by a count of all deals"
+    )
     options: Annotated[sleuth.Options, BeforeValidator(options_of)] = Field(sleuth.Options(), description="options of the game")
     network: NetworkConfig = NetworkConfig()
     ppo: PpoConfig = PpoConfig()
@@ -329,7 +331,7 @@ def _explain(mistake: Any) -> str:
         for name in mistake["loc"][:-1]:
             section = section.model_fields[name].annotation  # type: ignore[assignment]
         return f"{path}: {unknown_key(str(mistake['loc'][-1]), list(section.model_fields))}"
-    text = mistake["msg"].replace("Input should", "must")
+    text = re.sub("^(Input|List|String|Dictionary) should", "must", mistake["msg"])
     for jargon, words in PLAIN.items():
         text = re.sub(jargon, words, text)
     return f"{path.removesuffix('.[key]')}: {text[:1].lower()}{text[1:]}, got {shown(value)}"

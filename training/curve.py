@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat, filter_excluded_keys
 from torch.utils.tensorboard import SummaryWriter
 
-from sleuth_env.policy import write_atomically
+from sleuth_env.policy_file import write_atomically
 
 from .config import ConfigError
 
@@ -107,14 +107,7 @@ class Screen:
             self._bar.update(self._task, completed=steps, description="   ".join(parts))
         elif always or time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
             self._last_line = time.monotonic()
-            self.say(f"{steps:>12,} of {self.total_steps:,} steps   " + "   ".join(parts))
-
-    def say(self, text: str) -> None:
-        """Print a line, above the bar where there is one."""
-        if self._bar is not None:
-            self._bar.console.print(text, highlight=False)
-        else:
-            sys.stdout.write(text + "\n")
+            sys.stdout.write(f"{steps:>12,} of {self.total_steps:,} steps   {'   '.join(parts)}\n")
             sys.stdout.flush()
 
     def close(self) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from sleuth_env import sleuth
-from sleuth_env.policy import SUFFIX, Policy, load_policy, make_player, save_policy
+from sleuth_env.policy import Policy, load_policy, make_player, save_policy
+from sleuth_env.policy_file import SUFFIX
 
 from .config import Config
 from .versions import package_versions

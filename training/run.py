@@ -23,8 +23,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from sleuth_env import sleuth
 from sleuth_env.match import evaluate
-from sleuth_env.policy import Policy, PolicyError, make_player, read_metadata, save_policy, write_atomically
-from sleuth_env.vector import SleuthVecEnv
+from sleuth_env.policy import Policy, make_player, save_policy
+from sleuth_env.policy_file import PolicyError, read_metadata, write_atomically
+from sleuth_env.sb3 import SleuthVecEnv
 
 from .checkpoint import all_finite, locked, read_checkpoint
 from .config import Config, ConfigError
@@ -187,7 +188,7 @@ class Run:
         """Train to the end, or to a signal; give the signal's number, 0 at the end."""
         screen = Screen(self.config.total_steps, self.steps)
         began = time.monotonic() - self.seconds
-        with self._signals(screen):
+        with self._signals():
             try:
                 while self.steps < self.config.total_steps and not self.watch.signal:
                     before = self.steps
@@ -289,7 +290,7 @@ class Run:
         write_atomically(self.folder / "config.yaml", yaml.safe_dump(self.config.model_dump(mode="json"), sort_keys=False).encode())
 
     @contextmanager
-    def _signals(self, screen: Screen) -> Iterator[None]:
+    def _signals(self) -> Iterator[None]:
         """Let the first Ctrl-C (or SIGTERM) end the run in good order, and the second one at once."""
 
         def stop(number: int, _: Any) -> None:
@@ -297,7 +298,7 @@ class Run:
             self.watch.signal = number
             for name, handler in before.items():
                 signal.signal(name, handler)
-            screen.say("stopping: saving a checkpoint; once more stops without saving")
+            sys.stderr.write("stopping after the current step, with a checkpoint; a second Ctrl-C stops at once\n")
 
         before = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
         for name in before:

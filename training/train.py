@@ -4,35 +4,18 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
-
-@contextmanager
-def noted_signals() -> Iterator[list[int]]:
-    """Note Ctrl-C and SIGTERM and raise KeyboardInterrupt, which a library that is being imported may turn into another error."""
-    came: list[int] = []
-
-    def stop(number: int, _: object) -> None:
-        """Note it and stop."""
-        came.append(number)
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield came
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+from sleuth_command import noted_signals
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; give its exit code."""
-    with noted_signals() as came:
+    with noted_signals(signal.SIGINT, signal.SIGTERM) as came:
         try:
             from .command import command
 
-            return command(arguments)
+            return command(arguments, came)
         except BaseException as error:
             if came:
                 text = str(error) if isinstance(error, KeyboardInterrupt) else ""

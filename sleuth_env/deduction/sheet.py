@@ -37,8 +37,8 @@ WORK = np.dtype(
         ("can", "i8", MAX_HOLDERS),
         ("has", "i8", MAX_HOLDERS),
         ("live", "i8", MAX_HOLDERS),  # the sets whose bounds can still say something (mask)
-        ("least", "i8", (MAX_HOLDERS, MAX_SETS)),
-        ("most", "i8", (MAX_HOLDERS, MAX_SETS)),
+        ("least", "i1", (MAX_HOLDERS, MAX_SETS)),
+        ("most", "i1", (MAX_HOLDERS, MAX_SETS)),
         ("cards", "i8"),
         ("single", "i8"),
         ("paired", "i8"),
@@ -56,14 +56,17 @@ WORK = np.dtype(
 @inner
 def _start(e, w):
     """Copy the evidence into the working record and put everything on the agenda."""
-    num_sets = int(e["num_sets"])
+    for s in range(e["num_sets"]):
+        w["size"][s] = popcount(e["sets"][s])
     for h in range(e["num_holders"]):
         w["can"][h] = e["possible"][h] & e["cards"]
         w["has"][h] = 0
-        w["live"][h] = (1 << num_sets) - 1
-        for s in range(num_sets):
-            w["least"][h, s] = e["least"][h, s]
-            w["most"][h, s] = e["most"][h, s]
+        told = e["cards"] & 0
+        for s in range(e["num_sets"]):
+            least, most = e["least"][h, s], e["most"][h, s]
+            w["least"][h, s], w["most"][h, s] = least, most
+            told |= np.int64(least > 0 or most < w["size"][s]) << s
+        w["live"][h] = told
     w["cards"] = 1
     w["single"] = w["paired"] = (1 << int(e["num_holders"])) - 1
     w["sums"] = 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from .belief import Beliefs, belief, beliefs
 from .bots import BOTS, BotError, make_bot
 from .cards import OptionError, Options, make_rules, num_actions
-from .drawing import draw_ansi, draw_rgb
-from .features import RECORDS, observation_layout, observation_size, write_observations
+from .drawing import draw_ansi, draw_belief, draw_rgb
+from .features import RECORDS, Observer, observation_layout, observation_size, write_observations
 from .hindsight import belief_in_game
 from .notation import (
     NotationError,
@@ -74,6 +74,7 @@ __all__ = [
     "Beliefs",
     "BotError",
     "NotationError",
+    "Observer",
     "OptionError",
     "Options",
     "action_name",
@@ -82,6 +83,7 @@ __all__ = [
     "beliefs",
     "deal",
     "draw_ansi",
+    "draw_belief",
     "draw_rgb",
     "game_text",
     "gem_name",

@@ -18,6 +18,7 @@ from ..deduction.questions import WORTH
 from ..deduction.worlds import Worlds, survey_all
 from .cards import CATEGORIES, GEMS, NUM_GEMS, NUM_QUESTIONS
 from .clues import clues
+from .rules import may_ask
 
 # The six nestings of the three categories: gems with the same value of the outermost lie together, and so on inwards.
 ORDERS = np.array(
@@ -66,14 +67,20 @@ def _affordable(rules, v):
     return questions
 
 
+@inner
+def _may_ask_now(rules, v, target, question):
+    return v["to_act"] == 1 and may_ask(rules, v, target, question)
+
+
 @kernel
-def list_asks(rules, views, everything, starts, asks, places):
+def list_asks(rules, views, everything, now, starts, asks, places):
     """List the questions that each viewer can pay for, to every opponent, or all questions.
 
     Args:
         rules: RULES [1].
         views: VIEW [B].
         everything: whether to list all questions.
+        now: whether to leave out those that the rules forbid at this moment.
         starts: i8 [B + 1], overwritten: where the questions of each view start.
         asks: ASK [B * H * Q], overwritten from the front.
         places: i8 [B * H * Q], overwritten: each question's place in an array [B, H - 1, Q].
@@ -86,6 +93,8 @@ def list_asks(rules, views, everything, starts, asks, places):
             question = lowest(todo)
             todo &= todo - 1
             for h in range(opponents):
+                if now and not _may_ask_now(rules[0], views[b], h + 1, question):
+                    continue
                 ask = asks[end]
                 ask["holder"], ask["cards"] = h, rules[0]["question_gems"][question]
                 ask["shown"] = rules[0]["num_elements"][question] == 2 and not rules[0]["super_sleuth"]
@@ -94,7 +103,15 @@ def list_asks(rules, views, everything, starts, asks, places):
     starts[views.size] = end
 
 
-def beliefs(rules: np.ndarray, views: np.ndarray, everything: bool = False, cap: int = CAP, keep: int = KEEP) -> Beliefs:
+def payable_asks(rules: np.ndarray, views: np.ndarray, everything: bool = False, now: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """List questions as `list_asks` does: ASK [N], their places (i8 [N]), and where each view's questions start (i8 [B + 1])."""
+    most = views.size * (int(rules["num_players"][0]) - 1) * NUM_QUESTIONS
+    asks, places, starts = np.empty(most, ASK), np.empty(most, np.int64), np.empty(views.size + 1, np.int64)
+    list_asks(rules, views, everything, now, starts, asks, places)
+    return asks[: starts[-1]], places[: starts[-1]], starts
+
+
+def beliefs(rules: np.ndarray, views: np.ndarray, everything: bool = False, now: bool = False, cap: int = CAP, keep: int = KEEP) -> Beliefs:
     """Give what many seats may believe, and the worth of the questions that they can pay for (or of all).
 
     A row depends on nothing but its view.
@@ -103,16 +120,15 @@ def beliefs(rules: np.ndarray, views: np.ndarray, everything: bool = False, cap:
         rules: RULES [1].
         views: VIEW [B].
         everything: whether to appraise all 43 questions to each opponent, not only those that the search cards allow.
+        now: whether to appraise only what the rules allow at this moment: nothing for who has not to decide, or not to ask.
         cap, keep: see `Worlds`.
     """
     num_players, evidence = int(rules["num_players"][0]), np.empty(views.size, EVIDENCE)
     shape = (views.size, num_players - 1, NUM_QUESTIONS)
-    asks, places, starts = np.empty(np.prod(shape), ASK), np.empty(np.prod(shape), np.int64), np.empty(views.size + 1, np.int64)
+    asks, places, starts = payable_asks(rules, views, everything, now)
     clues(rules, views, evidence)
-    list_asks(rules, views, everything, starts, asks, places)
-    number = int(starts[-1])
-    holders, results, told = np.empty((views.size, NUM_GEMS, num_players)), np.zeros(views.size, RESULT), np.empty(number, WORTH)
-    survey_all(evidence, ORDERS, starts, asks[:number], results, holders, told, cap, keep)
+    holders, results, told = np.empty((views.size, NUM_GEMS, num_players)), np.zeros(views.size, RESULT), np.empty(asks.size, WORTH)
+    survey_all(evidence, ORDERS, starts, asks, results, holders, told, cap, keep)
     worths = np.full(np.prod(shape), np.nan).astype(WORTH)
-    worths[places[:number]] = told
+    worths[places] = told
     return Beliefs(holders, worths.reshape(shape), results)

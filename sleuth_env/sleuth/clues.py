@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bits import inner, kernel, popcount
+from ..bits import inner, kernel, lowest, popcount
 from ..deduction.evidence import EVIDENCE
 from ..deduction.sheet import SHEET, broken_reason, propagate
 from .cards import ALL_GEMS, NUM_QUESTIONS
@@ -30,22 +30,30 @@ def _who_may_hold(v, cards, possible):
 
 
 @inner
-def _bound_counts(rules, v, evidence):
-    """An announced number bounds the question's set from both sides, the hand sizes bound all cards."""
-    num_players = v["num_players"]
+def _list_sets(rules, e):
+    """Write the catalogue, and of each set the bounds that say nothing."""
     for s in range(NUM_SETS):
-        gems = rules["question_gems"][s] if s < NUM_QUESTIONS else evidence["cards"]
-        gems &= evidence["cards"]
-        evidence["sets"][s] = gems
-        size = popcount(gems)
-        for h in range(num_players):
-            number = -1
-            if s == ALL_CARDS:
-                number = rules["hand_size"] if h < num_players - 1 else rules["missing"]
-            elif h < num_players - 1:
-                number = v["answers"][h + 1, s]
-            evidence["least"][h, s] = number if number >= 0 else 0
-            evidence["most"][h, s] = number if number >= 0 else size
+        cards = e["cards"] & rules["question_gems"][s] if s < NUM_QUESTIONS else e["cards"]
+        e["sets"][s] = cards
+        e["most"][0, s] = popcount(cards)
+    for h in range(e["num_holders"]):
+        for s in range(NUM_SETS):
+            e["least"][h, s] = 0
+            e["most"][h, s] = e["most"][0, s]
+
+
+@inner
+def _bound_counts(rules, v, e):
+    """An announced number bounds the question's set from both sides, the hand sizes bound all cards."""
+    missing = v["num_players"] - 1
+    for h in range(missing + 1):
+        e["least"][h, ALL_CARDS] = e["most"][h, ALL_CARDS] = rules["hand_size"] if h < missing else rules["missing"]
+    for h in range(missing):
+        todo = v["told"][h + 1]
+        while todo:
+            question = lowest(todo)
+            todo &= todo - 1
+            e["least"][h, question] = e["most"][h, question] = v["answers"][h + 1, question]
 
 
 @kernel
@@ -62,6 +70,7 @@ def clues(rules, views, evidence):
         e["num_holders"], e["num_sets"] = v["num_players"], NUM_SETS
         e["cards"] = ALL_GEMS & ~(v["hand"] | v["table"])
         _who_may_hold(v, e["cards"], e["possible"])
+        _list_sets(rules[0], e)
         _bound_counts(rules[0], v, e)
 
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from textwrap import wrap
 
 import numpy as np
 
+from ..deduction.worlds import IntricateError
 from .cards import COLOURS, ELEMENTS, KINDS, QUESTIONS, TYPES, Options
+from .panel import MOST, Panel, make_panel
 from .picture import draw_rgb
 from .scene import HELD, MISSING, OPEN, ROWS, TABLE, YOURS, Cell, Scene, Seat, cell_at, make_scene
 
-__all__ = ["draw_ansi", "draw_rgb"]
+__all__ = ["draw_ansi", "draw_belief", "draw_rgb"]
 
 _CELL, _ROW_NAME, _LABEL = 9, 19, 13
 _SHEET = _ROW_NAME + len(COLOURS) * _CELL + 1
 _BAR = " │ "
 _NEWS = 60  # the longest event, "+2 asked you diamond-solitaire with diamond-solitaire: 1", and "now " before it
+_BITS, _DECIDES = 6, 10  # widths beside a question's name
 COLUMNS = _SHEET + len(_BAR) + _NEWS  # no line is longer
 _CODES = {"red": "31", "blue": "34", "green": "32", "yellow": "33"}
 _BOLD, _DIM, _FOUND = "1", "2", "1;7"
@@ -38,17 +41,16 @@ class _Pen:
         return (f"\x1b[{code}m{text}\x1b[0m" if self.colour and code else text) + padding
 
 
-def draw_ansi(options: Options, view: np.void, colour: bool = False) -> str:
+def draw_ansi(options: Options, view: np.void, colour: bool = False, belief: bool = False) -> str:
     """Draw what one player knows for a terminal of 120 columns.
 
     Args:
         options: the options of the game.
         view: VIEW, one record.
         colour: whether to write ANSI colour codes.
+        belief: whether to add what `draw_belief` draws.
     """
     scene, pen = make_scene(options, view), _Pen(colour)
-    left = list(_sheet_lines(scene, pen))
-    right = list(_news_lines(scene, pen))
     fits = len(scene.title) + len(scene.variants) < COLUMNS
     lines = (
         [pen.write(scene.title, _BOLD, COLUMNS - len(scene.variants)) + scene.variants]
@@ -56,19 +58,40 @@ def draw_ansi(options: Options, view: np.void, colour: bool = False) -> str:
         else [pen.write(scene.title, _BOLD), *wrap(scene.variants, COLUMNS)]
     )
     lines.append("═" * COLUMNS)
-    lines += [(cells or " " * _SHEET) + _BAR + (news or "") for cells, news in zip_longest(left, right)]
+    lines += _side_by_side(_sheet_lines([_cell(cell, pen) for cell in scene.cells], pen), _news_lines(scene, pen))
     lines += ["─" * COLUMNS, *(_player_line(seat, pen) for seat in scene.seats)]
     lines += ["─" * COLUMNS, *_answer_lines(scene, pen)]
+    if belief:
+        lines += ["─" * COLUMNS, *_belief_lines(options, view, scene, pen)]
+    return _text(lines)
+
+
+def draw_belief(options: Options, view: np.void, colour: bool = False) -> str:
+    """Draw what one player may believe by a count of all deals: each gem's chance to be missing, and the questions that tell most.
+
+    Args:
+        options: the options of the game.
+        view: VIEW, one record.
+        colour: whether to write ANSI colour codes.
+    """
+    return _text(_belief_lines(options, view, make_scene(options, view), _Pen(colour)))
+
+
+def _text(lines: Iterable[str]) -> str:
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _sheet_lines(scene: Scene, pen: _Pen) -> Iterator[str]:
+def _side_by_side(left: Iterable[str], right: Iterable[str]) -> Iterator[str]:
+    return ((cells or " " * _SHEET) + _BAR + (news or "") for cells, news in zip_longest(left, right))
+
+
+def _sheet_lines(cells: list[str], pen: _Pen) -> Iterator[str]:
+    """Lay out what is to be said of each gem, [36]."""
     yield " " * (_ROW_NAME + 1) + "".join(pen.write(colour, _CODES[colour], _CELL) for colour in COLOURS)
     for row, (kind, type_) in enumerate(ROWS):
         if row and row % len(TYPES) == 0:
             yield " " * _SHEET
-        cells = (scene.cells[cell_at(row, column)] for column in range(len(COLOURS)))
-        yield pen.write(f"{kind} {type_}", "", _ROW_NAME + 1) + "".join(_cell(cell, pen) for cell in cells)
+        yield pen.write(f"{kind} {type_}", "", _ROW_NAME + 1) + "".join(cells[cell_at(row, column)] for column in range(len(COLOURS)))
 
 
 def _cell(cell: Cell, pen: _Pen) -> str:
@@ -77,6 +100,42 @@ def _cell(cell: Cell, pen: _Pen) -> str:
         return pen.write(words[cell.kind], {HELD: _BOLD, MISSING: _FOUND}.get(cell.kind, _DIM), _CELL)
     signs = [*(str(k) for k in range(1, len(cell.possible))), "?"]
     return pen.write("".join(sign if may else "·" for sign, may in zip(signs, cell.possible, strict=True)), "", _CELL)
+
+
+def _belief_lines(options: Options, view: np.void, scene: Scene, pen: _Pen) -> Iterator[str]:
+    try:
+        panel = make_panel(options, view)
+    except IntricateError:
+        yield pen.write("The deals that fit what you know cannot be counted", _BOLD)
+        return
+    yield pen.write(panel.deals, _BOLD)
+    chances = zip(scene.cells, panel.chances.tolist(), panel.proved.tolist(), strict=True)
+    yield from _side_by_side(_sheet_lines([_chance(*known, pen) for known in chances], pen), _prospect_lines(panel, pen))
+
+
+def _chance(cell: Cell, chance: float, proved: int, pen: _Pen) -> str:
+    """Say how likely a gem is to be missing."""
+    if cell.kind in (YOURS, TABLE):
+        return _cell(cell, pen)
+    if proved == 1:
+        return pen.write("MISSING", _FOUND, _CELL)
+    return pen.write("·", _DIM, _CELL) if proved == 0 else pen.write(f"{_percent(chance):>6}", "", _CELL)
+
+
+def _percent(chance: float) -> str:
+    """Write a probability; only what is 0 or 1 to the last digit is written so."""
+    words = f"{chance:.1%}"
+    return {"0.0%": "<0.1%", "100.0%": ">99.9%"}.get(words, words) if 0 < chance < 1 else f"{chance:.0%}"
+
+
+def _prospect_lines(panel: Panel, pen: _Pen) -> Iterator[str]:
+    name = _NEWS - _BITS - _DECIDES
+    yield pen.write(panel.heading, _BOLD, name) + (f"{'bits':>{_BITS}}{'decides':>{_DECIDES}}" if panel.prospects else "")
+    for question in panel.prospects:
+        yield pen.write(question.name, "", name) + f"{question.information:{_BITS}.2f}{_percent(question.decides):>{_DECIDES}}"
+    yield from [""] * (MOST - len(panel.prospects))
+    yield pen.write("%   chance to be missing   · proved not to be", _DIM)
+    yield pen.write("bits about what is missing   decides: chance to settle it", _DIM)
 
 
 def _news_lines(scene: Scene, pen: _Pen) -> Iterator[str]:

@@ -10,20 +10,28 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from functools import lru_cache
-from math import prod
-from typing import Any
+from math import comb, log2, prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..bits import inner, kernel, lowest
-from ..deduction.sheet import SHEET
+from ..deduction.automata import NO_DEAL
+from ..deduction.counting import BROKEN
+from ..deduction.evidence import EVIDENCE
+from ..deduction.sheet import SHEET, propagate
+from .belief import belief, beliefs
 from .cards import NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, QUESTIONS, Options, question_gems
-from .clues import read_sheet
+from .clues import clues, read_sheet
 from .state import ASKER, CARD, COUNT, EVENT_FIELDS, IN, KIND, NUM_EVENT_KINDS, NUM_PHASES, OUT, QUESTION, RIGHT, TARGET
 from .view import VIEW
 
-RECORDS = ("sheet", "raw")
+INT8_ONE = 127
+# What stands for 1, and what rounds a fraction of it, in observations of each type.
+ONES = {np.dtype(np.float32): (1.0, 0.0), np.dtype(np.int8): (float(INT8_ONE), 0.5)}
+RECORDS = ("sheet", "raw", "exact")
 LARGEST_COUNT = max(question_gems(question).bit_count() for question in range(NUM_QUESTIONS))
 LARGEST_QUESTION = max(len(question) for question in QUESTIONS)
 
@@ -34,6 +42,7 @@ ONE_HOT = 2  # a number: the input number - base is 1; none when it is outside
 EQUALS = 3  # one input: whether the number is base
 KNOWN = 4  # one input: whether the number is not negative
 NUMBER = 5  # one input: the number divided by scale; 0 when it is negative
+FRACTION = 6  # one input a number of `Odds`, divided by scale
 
 
 @dataclass(frozen=True)
@@ -42,12 +51,13 @@ class Block:
 
     Args:
         name: its name.
-        field: the field of the view (or of the sheet: can, has) that it is made of.
+        field: the field of the view (or of the sheet: can, has; or of `Odds`) that it is made of.
         shape: its shape; the last axis is what one number of the field becomes, the axes before it are numbers of the field.
-        encoding: BITS, CLEAR_BITS, ONE_HOT, EQUALS, KNOWN or NUMBER.
-        scale: NUMBER divides by it.
+        encoding: BITS, CLEAR_BITS, ONE_HOT, EQUALS, KNOWN, NUMBER or FRACTION.
+        scale: NUMBER and FRACTION divide by it.
         base: see ONE_HOT and EQUALS.
         column: for fields with several columns a row: which one.
+        only: a field of masks, one for each number of the first axis: nothing is written of what they do not name.
     """
 
     name: str
@@ -57,6 +67,7 @@ class Block:
     scale: float = 1.0
     base: int = 0
     column: int = 0
+    only: str = dataclass_field(default="", repr=False)  # how it is written, not what: no part of the digest
 
     @property
     def size(self) -> int:
@@ -64,10 +75,22 @@ class Block:
         return prod(self.shape)
 
 
-def _record_blocks(players: int, record: str) -> list[Block]:
-    """The information record: what the sheet proves, or only what the seat was shown."""
+class Odds(NamedTuple):
+    """What a count of all deals says."""
+
+    chance: np.ndarray  # f8 [B, H, C] probability that a gem lies with opponent h + 1 or, last, is missing
+    information: np.ndarray  # f8 [B, H - 1, Q] bits about the missing gems that a question is expected to tell; 0 where it may not be asked now
+
+
+def _record_blocks(players: int, missing: int, record: str) -> list[Block]:
+    """The information record: what the sheet proves, only what the seat was shown, or what a count of all deals says."""
     if record == "raw":
         return [Block("seen", "seen", (players, NUM_GEMS)), Block("missing_gems", "missing_gems", (NUM_GEMS,))]
+    if record == "exact":
+        # No answer tells more than which of all sets of gems is missing.
+        most = log2(comb(NUM_GEMS, missing))
+        chance = Block("chance", "chance", (players, NUM_GEMS), FRACTION)
+        return [chance, Block("information", "information", (players - 1, NUM_QUESTIONS), FRACTION, scale=most)]
     return [Block("certain_yes", "has", (players, NUM_GEMS)), Block("certain_no", "can", (players, NUM_GEMS), CLEAR_BITS)]
 
 
@@ -82,15 +105,15 @@ def _event_blocks(players: int) -> list[Block]:
     ]
 
 
-def _blocks(players: int, max_turns: int, record: str) -> list[Block]:
+def _blocks(players: int, missing: int, max_turns: int, record: str) -> list[Block]:
     """The layout table: every block in the order in which it lies in the observation."""
     return [
         Block("hand", "hand", (NUM_GEMS,)),
         Block("table", "table", (NUM_GEMS,)),
-        *_record_blocks(players, record),
-        Block("answer_known", "answers", (players, NUM_QUESTIONS, 1), KNOWN),
-        Block("answer_count", "answers", (players, NUM_QUESTIONS, 1), NUMBER, scale=LARGEST_COUNT),
-        Block("askers", "askers", (players, NUM_QUESTIONS, players)),
+        *_record_blocks(players, missing, record),
+        Block("answer_known", "answers", (players, NUM_QUESTIONS, 1), KNOWN, only="told"),
+        Block("answer_count", "answers", (players, NUM_QUESTIONS, 1), NUMBER, scale=LARGEST_COUNT, only="told"),
+        Block("askers", "askers", (players, NUM_QUESTIONS, players), only="told"),
         Block("seen_by", "seen_by", (players, NUM_GEMS)),
         Block("search", "search", (players, NUM_SEARCH_CARDS)),
         Block("spent", "spent", (players, NUM_SEARCH_CARDS)),
@@ -113,9 +136,9 @@ def _blocks(players: int, max_turns: int, record: str) -> list[Block]:
     ]
 
 
-# A block as the kernel reads it: rows of `width` inputs from `at` on, made of one number each, `stride` items apart.
+# A block as the kernel reads it: groups of rows of `width` inputs from `at` on, made of one number each, `stride` items apart.
 CODE = np.dtype(
-    [(name, "i8") for name in ("encoding", "from_sheet", "item_size", "start", "stride", "rows", "width", "base", "at")] + [("scale", "f8")],
+    [(name, "i8") for name in ("encoding", "from_sheet", "item_size", "start", "stride", "only", "groups", "rows", "width", "base", "at")] + [("scale", "f8")],
     align=True,
 )
 
@@ -127,7 +150,10 @@ def _encode(block: Block, at: int) -> tuple[Any, ...]:
     item_size = dtype.base.itemsize
     stride = EVENT_FIELDS if block.field == "events" else 1
     width = block.shape[-1]
-    return (block.encoding, from_sheet, item_size, offset // item_size + block.column, stride, block.size // width, width, block.base, at, block.scale)
+    start, only = offset // item_size + block.column, -1 if not block.only else VIEW.fields[block.only][1] // 8  # type: ignore[index]
+    groups = block.shape[0] if block.only else 1
+    rows = block.size // width // groups
+    return (block.encoding, from_sheet, item_size, start, stride, only, groups, rows, width, block.base, at, block.scale)
 
 
 class Layout:
@@ -141,7 +167,7 @@ class Layout:
         ends = np.cumsum([block.size for block in blocks]).tolist()
         self._slices = {block.name: slice(end - block.size, end) for block, end in zip(blocks, ends, strict=True)}
         self.size: int = ends[-1]
-        self.code = np.array([_encode(block, self[block.name].start) for block in blocks], CODE)
+        self.code = np.array([_encode(block, self[block.name].start) for block in blocks if block.encoding != FRACTION], CODE)
 
     def __iter__(self) -> Iterator[Block]:
         return iter(self.blocks)
@@ -166,10 +192,10 @@ class Layout:
 
 
 @lru_cache(maxsize=64)
-def _layout(players: int, max_turns: int, record: str) -> Layout:
+def _layout(players: int, missing: int, max_turns: int, record: str) -> Layout:
     if record not in RECORDS:
         raise ValueError(f"record must be one of {', '.join(map(repr, RECORDS))}, got {record!r}")
-    return Layout(_blocks(players, max_turns, record))
+    return Layout(_blocks(players, missing, max_turns, record))
 
 
 def observation_layout(options: Options, record: str = "sheet") -> Layout:
@@ -177,12 +203,13 @@ def observation_layout(options: Options, record: str = "sheet") -> Layout:
 
     Args:
         options: the game's options.
-        record: "sheet" (what the deduction sheet proves of each gem) or "raw" (no deduction: only what was shown).
+        record: "sheet" (what the deduction sheet proves of each gem), "raw" (no deduction: only what was shown) or "exact"
+            (the chances of each gem and what each question is expected to tell, see `odds`).
 
     Raises:
         ValueError: an unknown record.
     """
-    return _layout(options.num_players, options.max_turns, record)
+    return _layout(options.num_players, options.missing, options.max_turns, record)
 
 
 def observation_size(options: Options, record: str = "sheet") -> int:
@@ -190,78 +217,179 @@ def observation_size(options: Options, record: str = "sheet") -> int:
     return observation_layout(options, record).size
 
 
+# Blocks are written for some rows at once: their output stays in the nearest cache, and the same branch is taken many times
+# in a row. Rows are given by their number, for a slice would cost more than what is done with it.
+ROWS_AT_ONCE = 16
+
+
 @inner
-def _write_bits(row, at, width, mask):
+def _write_bits(out, b, at, width, mask, one):
     mask &= (1 << width) - 1
     while mask != 0:
-        row[at + lowest(mask)] = 1.0
+        out[b, at + lowest(mask)] = one
         mask &= mask - 1
 
 
 @inner
-def _write_number(row, at, encoding, width, base, scale, number):
+def _write_number(out, b, at, code, number, one, half):
+    encoding, width, base = code["encoding"], code["width"], code["base"]
     if encoding == BITS:
-        _write_bits(row, at, width, number)
+        _write_bits(out, b, at, width, number, one)
     elif encoding == CLEAR_BITS:
-        _write_bits(row, at, width, ~number)
+        _write_bits(out, b, at, width, ~number, one)
     elif encoding == ONE_HOT:
         if 0 <= number - base < width:
-            row[at + number - base] = 1.0
+            out[b, at + number - base] = one
     elif encoding == EQUALS:
-        row[at] = number == base
+        out[b, at] = one if number == base else 0.0
     elif encoding == KNOWN:
-        row[at] = number >= 0
+        out[b, at] = one if number >= 0 else 0.0
     elif number > 0:
-        row[at] = number / scale
+        out[b, at] = number / code["scale"] * one + half
 
 
 @inner
-def _write_block(row, code, numbers):
-    """Write one block from the numbers of a record, read as integers of the block's item size."""
-    encoding, width, base, scale = code["encoding"], code["width"], code["base"], code["scale"]
+def _number(words, b, item, size):
+    """Read a number of a record of 8-byte words: the item-th of those that are ``size`` bytes long."""
+    first, bits = item * size, 64 - 8 * size
+    # Shifted up and down again, the bytes beside it are gone and the sign is kept.
+    return (words[b, first >> 3] >> ((first & 7) << 3)) << bits >> bits
+
+
+@inner
+def _write_block(out, code, words, one, half):
+    """Write one block from the numbers of records."""
     item, at = code["start"], code["at"]
     for _ in range(code["rows"]):
-        _write_number(row, at, encoding, width, base, scale, np.int64(numbers[item]))
+        for b in range(out.shape[0]):
+            _write_number(out, b, at, code, _number(words, b, item, code["item_size"]), one, half)
         item += code["stride"]
-        at += width
+        at += code["width"]
+
+
+@inner
+def _write_named(out, code, words, one, half):
+    """Write one block, of which masks (one for each group of rows) name what there is to write."""
+    item, at = code["start"], code["at"]
+    for k in range(code["groups"]):
+        for b in range(out.shape[0]):
+            todo = words[b, code["only"] + k]
+            while todo:
+                i = lowest(todo)
+                todo &= todo - 1
+                _write_number(out, b, at + i * code["width"], code, _number(words, b, item + i, code["item_size"]), one, half)
+        item += code["rows"]
+        at += code["rows"] * code["width"]
+
+
+@inner
+def _write_rows(codes, views, sheets, one, half, out):
+    """Write every block of some rows; the records come as arrays of 8-byte words."""
+    out[:, :] = 0.0
+    for i in range(codes.size):
+        if codes[i]["only"] >= 0:
+            _write_named(out, codes[i], views, one, half)
+        elif codes[i]["from_sheet"]:
+            _write_block(out, codes[i], sheets, one, half)
+        else:
+            _write_block(out, codes[i], views, one, half)
 
 
 @kernel
-def _write(codes, views_8, views_4, views_1, sheets_8, out):
-    """Write every block; the records come as plain arrays of their 8, 4 and 1 byte numbers."""
-    for b in range(out.shape[0]):
-        out[b, :] = 0.0
-        for i in range(codes.size):
-            if codes[i]["from_sheet"]:
-                _write_block(out[b], codes[i], sheets_8[b])
-            elif codes[i]["item_size"] == 8:
-                _write_block(out[b], codes[i], views_8[b])
-            elif codes[i]["item_size"] == 4:
-                _write_block(out[b], codes[i], views_4[b])
-            else:
-                _write_block(out[b], codes[i], views_1[b])
+def _write(rules, codes, views, view_words, evidence, sheets, sheet_words, one, half, out):
+    """Write observations, whose sheets are made on the way; evidence and sheets, of `ROWS_AT_ONCE` rows or none, are working space.
+
+    What is 1 is written as ``one``, and ``half`` is added to fractions, so that whole numbers are rounded to the nearest.
+    Gives the first row whose view no deal satisfies, -1 if there is none.
+    """
+    for first in range(0, out.shape[0], ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, out.shape[0])
+        if sheets.size:
+            clues(rules, views[first:last], evidence)
+            propagate(evidence[: last - first], sheets)
+            for b in range(last - first):
+                if sheets[b]["broken"]:
+                    return first + b
+        _write_rows(codes, view_words[first:last], sheet_words, one, half, out[first:last])
+    return -1
 
 
-def _numbers(records: np.ndarray, kind: str) -> np.ndarray:
-    return records.view(kind).reshape(records.size, -1)
+def _words(records: np.ndarray) -> np.ndarray:
+    return records.view("i8").reshape(records.size, records.dtype.itemsize // 8)
 
 
-def write_observations(rules: np.ndarray, views: np.ndarray, out: np.ndarray, record: str = "sheet") -> None:
-    """Write the observations of views.
+def odds(rules: np.ndarray, views: np.ndarray) -> Odds:
+    """Give what some seats may believe and what their questions would tell, always finite numbers; a row depends on nothing but its view.
+
+    Where there are too many deals to count, the numbers are the estimates of `beliefs`; where even these cannot be had, a gem is
+    equally likely with each holder with whom the sheet leaves it possible, and nothing is said of questions (0).
+
+    Args:
+        rules: RULES [1].
+        views: VIEW [B].
+
+    Raises:
+        Contradiction: a view that no deal satisfies; it cannot come from a game.
+    """
+    found = beliefs(rules, views, now=True)
+    chance, codes = found.holders.transpose(0, 2, 1), found.results["code"]
+    for row in np.flatnonzero((codes == BROKEN) | (codes == NO_DEAL))[:1]:
+        belief(rules, views[row : row + 1])
+    rows = np.flatnonzero(codes)
+    if rows.size:
+        possible = read_sheet(rules, views[rows])["can"][:, : chance.shape[1], None] >> np.arange(NUM_GEMS) & 1
+        chance[rows] = possible / np.maximum(possible.sum(axis=1, keepdims=True), 1)
+    return Odds(chance, np.nan_to_num(found.worths["information"]))
+
+
+class Observer:
+    """Write the observations of views that lie in one array, which may be filled anew between one `write` and the next.
 
     Args:
         rules: RULES [1].
         views: VIEW [B], contiguous.
-        out: float32 [B, N], overwritten.
         record: see `observation_layout`.
 
     Raises:
-        ValueError: an unknown record, or `out` has another shape.
+        ValueError: an unknown record.
     """
-    layout = _layout(int(rules["num_players"][0]), int(rules["max_turns"][0]), record)
-    if out.shape != (views.size, layout.size):
-        raise ValueError(f"out must have the shape {(views.size, layout.size)}, got {out.shape}")
-    if not views.size:
-        return
-    sheets = read_sheet(rules, views) if record == "sheet" else np.zeros(views.size, SHEET)
-    _write(layout.code, _numbers(views, "i8"), _numbers(views, "i4"), _numbers(views, "i1"), _numbers(sheets, "i8"), out)
+
+    def __init__(self, rules: np.ndarray, views: np.ndarray, record: str = "sheet") -> None:
+        self.layout = _layout(int(rules["num_players"][0]), int(rules["missing"][0]), int(rules["max_turns"][0]), record)
+        self._rules, self._views, self._exact, self._shape = rules, views, record == "exact", (views.size, self.layout.size)
+        rows = ROWS_AT_ONCE if record == "sheet" else 0
+        evidence, sheets = np.empty(rows, EVIDENCE), np.empty(rows, SHEET)
+        self._given = (rules, self.layout.code, views, _words(views), evidence, sheets, _words(sheets))
+
+    def write(self, out: np.ndarray) -> None:
+        """Write the observations.
+
+        Args:
+            out: float32 [B, N], or int8 [B, N], in which `INT8_ONE` is 1; overwritten.
+
+        Raises:
+            ValueError: `out` has another shape or another type.
+            Contradiction: a view that no deal satisfies (not with "raw"); it cannot come from a game.
+        """
+        if out.shape != self._shape or out.dtype not in ONES:
+            raise ValueError(f"out must be float32 or int8 of the shape {self._shape}, got {out.dtype} of the shape {out.shape}")
+        one, half = ONES[out.dtype]
+        broken = _write(*self._given, one, half, out)
+        if broken >= 0:
+            read_sheet(self._rules, self._views[broken : broken + 1])
+        if self._exact and len(out):
+            _write_odds(self.layout, odds(self._rules, self._views), one, half, out)
+
+
+def write_observations(rules: np.ndarray, views: np.ndarray, out: np.ndarray, record: str = "sheet") -> None:
+    """Write the observations of views (VIEW [B]) into ``out`` (float32 or int8 [B, N]) once, see `Observer`."""
+    Observer(rules, views, record).write(out)
+
+
+def _write_odds(layout: Layout, found: Odds, one: float, half: float, out: np.ndarray) -> None:
+    """Write the blocks that are made of `Odds`."""
+    for block in layout:
+        if block.encoding == FRACTION:
+            # Rounding may carry a bound a little too far.
+            fractions = np.clip(getattr(found, block.field) / block.scale, 0.0, 1.0)
+            out[:, layout[block.name]] = fractions.reshape(len(out), block.size) * one + half

@@ -33,8 +33,8 @@ from .state import (
 
 
 @inner
-def _may_ask(rules, s, target, question):
-    """Say whether the actor may ask so, the search card apart."""
+def may_ask(rules, s, target, question):
+    """Say whether the actor may ask so, the search card apart (s: the STATE record; or the actor's VIEW record, with relative seats)."""
     if s["accusing"] != 0:
         return False
     if s["phase"] == SECOND:
@@ -70,7 +70,7 @@ def _is_legal(rules, s, action):
     if action < rules["final_at"]:
         pair = action % NUM_PAIRS
         paid = (s["search"][s["actor"]] >> int(rules["pair_card"][pair])) & 1
-        return paid == 1 and _may_ask(rules, s, _seat_left(rules, s, action // NUM_PAIRS + 1), rules["pair_question"][pair])
+        return paid == 1 and may_ask(rules, s, _seat_left(rules, s, action // NUM_PAIRS + 1), rules["pair_question"][pair])
     if action <= rules["exchange_at"]:
         return _may_take_turn(s)
     if action < rules["pass_at"]:
@@ -87,7 +87,7 @@ def _mark_asks(rules, s, row):
         for i in range(rules["num_card_pairs"][card]):
             pair = rules["card_pairs"][card, i]
             for k in range(rules["num_players"] - 1):
-                row[k * NUM_PAIRS + pair] = _may_ask(rules, s, _seat_left(rules, s, k + 1), rules["pair_question"][pair])
+                row[k * NUM_PAIRS + pair] = may_ask(rules, s, _seat_left(rules, s, k + 1), rules["pair_question"][pair])
 
 
 @inner

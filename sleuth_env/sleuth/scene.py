@@ -89,6 +89,20 @@ def cell_at(row: int, column: int) -> int:
     return GEMS.index((COLOURS[column], *ROWS[row]))
 
 
+def one_view(view: np.void) -> np.ndarray:
+    """Give one record as VIEW [1], a copy.
+
+    Raises:
+        TypeError: it is something else, such as a STATE.
+    """
+    given = np.asarray(view)
+    if given.dtype != VIEW or given.size != 1:
+        raise TypeError("a drawing is made from one VIEW record, see sleuth_env.sleuth.view")
+    views = np.zeros(1, VIEW)
+    views[0] = given.reshape(1)[0]
+    return views
+
+
 def make_scene(options: Options, view: np.void) -> Scene:
     """Tell what the viewer knows, ready to be drawn.
 
@@ -99,11 +113,8 @@ def make_scene(options: Options, view: np.void) -> Scene:
     Raises:
         TypeError: it is something else, such as a STATE.
     """
-    given = np.asarray(view)
-    if given.dtype != VIEW or given.size != 1:
-        raise TypeError("a drawing is made from one VIEW record, see sleuth_env.sleuth.view")
-    views = np.zeros(1, VIEW)
-    views[0] = view = given.reshape(1)[0]
+    views = one_view(view)
+    view = views[0]
     labels = ["you", *(f"+{k}" for k in range(1, options.num_players))]
     seats = [_seat(options, view, k, label) for k, label in enumerate(labels)]
     events = [text for event in view["events"] if (text := event_text(event, labels))]

@@ -65,19 +65,22 @@ STATE = np.dtype(
 GEMS_LOST, HANDS_WRONG, SEARCH_LOST, SEARCH_WRONG, ACTOR_WRONG, ANSWER_WRONG, SEEN_WRONG, STANDING_WRONG, OFFERS_WRONG = (1 << i for i in range(9))
 
 
+def _blank() -> np.ndarray:
+    blank = np.zeros(1, STATE)
+    for field in ("answers", "first_target", "turn_number", "events"):
+        blank[field] = 1 if field == "turn_number" else -1
+    blank["events"][..., 0] = NO_EVENT
+    blank.flags.writeable = False
+    return blank
+
+
+# What holds before any card is dealt, STATE [1].
+BLANK = _blank()
+
+
 def new_states(num_games: int) -> np.ndarray:
     """Make blank records, STATE [num_games], that `deal` can fill."""
-    states = np.zeros(num_games, STATE)
-    blank(states)
-    return states
-
-
-def blank(states: np.ndarray) -> None:
-    """Wipe records, STATE [B], to what holds before any card is dealt."""
-    states[...] = np.zeros(1, STATE)
-    for field in ("answers", "first_target", "turn_number", "events"):
-        states[field] = 1 if field == "turn_number" else -1
-    states["events"][..., 0] = NO_EVENT
+    return BLANK.repeat(num_games)
 
 
 @inner
@@ -115,8 +118,9 @@ def _deal_search_cards(rules, s):
 
 
 @kernel
-def _deal(rules, states, seeds):
+def _deal(rules, blank, states, seeds):
     for b in range(states.size):
+        states[b] = blank[0]
         s = states[b]
         s["rng"] = seeds[b]
         _deal_gems(rules[0], s)
@@ -134,8 +138,7 @@ def deal(rules: np.ndarray, states: np.ndarray, seeds: np.ndarray) -> None:
         states: STATE [B], overwritten.
         seeds: u8 [B]; the same seed and rules give the same game.
     """
-    blank(states)
-    _deal(rules, states, seeds)
+    _deal(rules, BLANK, states, seeds)
 
 
 # --- invariants ---

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bits import inner, kernel
+from ..bits import inner, kernel, lowest
 from .state import ASKER, EVENT_FIELDS, FINISHED, IN, LEFT, TARGET, P, Q
 
 VIEW = np.dtype(
@@ -31,6 +31,7 @@ VIEW = np.dtype(
         ("discards", "i8"),  # search card masks: the discard pile,
         ("search", "i8", P),  # everybody's face-up cards,
         ("spent", "i8", P),  # every card with which a seat has ever paid for a question
+        ("told", "i8", P),  # mask of the questions that seat k has answered
         ("seen", "i8", P),  # gem masks: what the viewer was shown of seat k,
         ("seen_by", "i8", P),  # what seat k was shown of the viewer's hand
         ("standing", "i4", P),  # IN, OUT, RIGHT, LEFT (has accused, result not announced)
@@ -102,9 +103,22 @@ def _copy_seats(rules, s, seat, v):
                 v["standing"][k] = LEFT
             if k > 0 or s["phase"] != FINISHED:
                 v["place"][k] = 0
-        for question in range(Q):
-            v["answers"][k, question] = s["answers"][other, question]
-            v["askers"][k, question] = _turned(rules, s["askers"][other, question], seat)
+        _copy_answers(rules, s, other, seat, v, k)
+
+
+@inner
+def _copy_answers(rules, s, other, seat, v, k):
+    """Copy what seat ``other``, the viewer's k-th neighbour, has answered, and to whom."""
+    told = v["told"][0] & 0
+    for question in range(Q):
+        count = s["answers"][other, question]
+        v["answers"][k, question] = count
+        told |= np.int64(count >= 0) << question
+    v["told"][k] = told
+    while told:
+        question = lowest(told)
+        told &= told - 1
+        v["askers"][k, question] = _turned(rules, s["askers"][other, question], seat)
 
 
 @inner
@@ -126,6 +140,7 @@ def _blank_view(v):
             v["events"][k, field] = -1 if field > 0 else 0
         v["search"][k] = 0
         v["spent"][k] = 0
+        v["told"][k] = 0
         v["seen"][k] = 0
         v["seen_by"][k] = 0
         v["standing"][k] = 0

@@ -1,0 +1,149 @@
+"""Play every bot against fixed fields, at every player count, and write the README's tables of it.
+
+    python benchmarks/tables.py [--jobs 2] [--keep] [--bots entropy,racer] [--players 3,4]
+
+A row is one bot at one player count, in the base game or in Super Sleuth: its share of wins in one seat against a table full of
+``random``, of ``cautious`` and of ``sheet`` bots, over equal deals with the seats rotated; the turns of a game between copies of it
+until somebody accuses rightly; the share of its accusations that are wrong; the processor's time for one of its decisions, offers
+included. Everything is kept in ``benchmarks/tables.json``, and the tables between the two marks of the README are made from that.
+With ``--keep`` rows that are there, played with the same numbers of deals by the same version, are not played again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.progress import Progress
+
+from sleuth_env import __version__, sleuth
+from sleuth_env.match import play_match
+
+ROOT = Path(__file__).parents[1]
+RESULTS, README = ROOT / "benchmarks" / "tables.json", ROOT / "README.md"
+MARKS = "<!-- tables.py -->", "<!-- end of tables.py -->"
+FIELDS = ("random", "cautious", "sheet")
+VARIANTS = {"base": {}, "super_sleuth": {"super_sleuth": True}}
+TITLES = {"base": "Base game", "super_sleuth": "Super Sleuth"}
+# Deals by the number of players; each is played once from every seat.
+DEALS = {3: 400, 4: 250, 5: 120, 6: 60, 7: 30}
+SEED = 7
+
+
+class Timed:
+    """A bot that notes the processor's time of its decisions."""
+
+    def __init__(self, name: str, options: sleuth.Options) -> None:
+        self.name, self.bot = name, sleuth.make_bot(name, options)
+        self.seconds, self.decisions = 0.0, 0
+
+    def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Decide, on the clock."""
+        began = time.thread_time()
+        actions = self.bot.act(views, legal, seeds)
+        self.seconds += time.thread_time() - began
+        self.decisions += len(views)
+        return actions
+
+
+def play_row(cell: tuple[str, str, int]) -> dict[str, Any]:
+    """Play all matches of one row."""
+    name, variant, players = cell
+    options, deals = sleuth.Options(num_players=players, **VARIANTS[variant]), DEALS[players]
+    # Once before the clock runs, for what is still to be compiled.
+    play_match(sleuth, options, [name] * players, 2)
+    timed = Timed(name, options)
+    fields = {field: play_match(sleuth, options, [timed] + [field] * (players - 1), deals, SEED, names=["bot", *[field] * (players - 1)]) for field in FIELDS}
+    entries = {field: result.entries[0] for field, result in fields.items()}
+    copies = play_match(sleuth, options, [name] * players, deals, SEED)
+    wins, wrong = sum(entry.wins for entry in entries.values()), sum(entries[field].wrong_accusations * fields[field].games for field in FIELDS)
+    return {
+        "bot": name,
+        "variant": variant,
+        "players": players,
+        "deals": deals,
+        "seed": SEED,
+        "version": __version__,
+        "win_share": {field: [round(share, 4) for share in (entry.win_share, entry.win_low, entry.win_high)] for field, entry in entries.items()},
+        "turns": None if copies.mean_turns_won is None else round(copies.mean_turns_won, 2),
+        "wrong": round(wrong / max(wins + wrong, 1), 4),
+        "milliseconds": round(1000 * timed.seconds / timed.decisions, 4),
+    }
+
+
+def cell_of(row: dict[str, Any]) -> tuple[str, str, int]:
+    """Give what a row is about."""
+    return row["bot"], row["variant"], row["players"]
+
+
+def is_current(row: dict[str, Any]) -> bool:
+    """Tell whether a row would be played in the same way now."""
+    return row["bot"] in sleuth.BOTS and (row["deals"], row["seed"], row["version"]) == (DEALS[row["players"]], SEED, __version__)
+
+
+def table(rows: list[dict[str, Any]], variant: str) -> str:
+    """Write the rows of a variant as a table."""
+    order = list(sleuth.BOTS)
+    mine = sorted((row for row in rows if row["variant"] == variant), key=lambda row: (row["players"], order.index(row["bot"])))
+    lines = [
+        "| players | bot | " + " | ".join(f"wins against `{field}`" for field in FIELDS) + " | turns | wrong | ms |",
+        "|--:|:--|" + "--:|" * (len(FIELDS) + 3),
+    ]
+    for row in mine:
+        shares = [f"{share:.1%} ({low:.1%}–{high:.1%})" for share, low, high in (row["win_share"][field] for field in FIELDS)]  # noqa: RUF001
+        turns = "–" if row["turns"] is None else f"{row['turns']:.1f}"  # noqa: RUF001
+        cells = [str(row["players"]), f"`{row['bot']}`", *shares, turns, f"{row['wrong']:.1%}", f"{row['milliseconds']:.3g}"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return f"{TITLES[variant]}:\n\n" + "\n".join(lines) + "\n"
+
+
+def tables(rows: list[dict[str, Any]]) -> str:
+    """Write all tables, with the marks around them."""
+    return f"{MARKS[0]}\n\n" + "\n".join(table(rows, variant) for variant in VARIANTS) + f"\n{MARKS[1]}"
+
+
+def write(rows: list[dict[str, Any]]) -> None:
+    """Keep the rows, and put the tables into the README."""
+    order = list(sleuth.BOTS)
+    rows.sort(key=lambda row: (list(VARIANTS).index(row["variant"]), row["players"], order.index(row["bot"])))
+    RESULTS.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+    text = README.read_text()
+    README.write_text(re.sub(f"{MARKS[0]}.*{MARKS[1]}", lambda _: tables(rows), text, flags=re.DOTALL))
+
+
+def main() -> int:
+    """Play what is to be played; give the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=1, help="processes at work at once")
+    parser.add_argument("--keep", action="store_true", help="do not play rows again that are current")
+    parser.add_argument("--bots", default=",".join(sleuth.BOTS), help="only these")
+    parser.add_argument("--players", default=",".join(map(str, DEALS)), help="only these player counts")
+    args = parser.parse_args()
+    rows = [row for row in json.loads(RESULTS.read_text()) if row["bot"] in sleuth.BOTS] if RESULTS.exists() else []
+    cells = [(bot, variant, int(players)) for players in args.players.split(",") for variant in VARIANTS for bot in args.bots.split(",")]
+    if args.keep:
+        cells = [cell for cell in cells if cell not in map(cell_of, filter(is_current, rows))]
+    with ProcessPoolExecutor(args.jobs) as pool, Progress() as progress:
+        task = progress.add_task("rows", total=len(cells))
+        try:
+            for done in as_completed(map(partial(pool.submit, play_row), cells)):
+                row = done.result()
+                rows = [other for other in rows if cell_of(other) != cell_of(row)] + [row]
+                write(rows)
+                progress.advance(task)
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)
+            return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+"""Print how many decisions a second the environments take, on one thread unless told otherwise, next to those of peers.
+
+    python benchmarks/throughput.py [--players 4] [--games 256] [--seconds 1] [--repeat 5] [--threads 1]
+
+Play is random and legal. What the caller does, choosing actions, is not counted. Each figure is the median of some repeats, taken in
+turn, so that a busy machine is fair to all; the last column is the ratio to PettingZoo's tictactoe without wrappers in the same run.
+Peers are those that are installed: ``pip install "sleuth-env[bench]"``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from sleuth_env import sleuth, sleuth_v0
+from sleuth_env.solo import SoloEnv, SoloVectorEnv
+from sleuth_env.vector import SleuthVectorEnv
+
+FROM_EXCHANGE = 38  # the last actions: exchange, accuse one of 36 gems, pass
+ACCUSE = 0.002  # how often one of them is drawn where something else may be done, or games would be over at once
+
+
+class Clock:
+    """Count steps and the time that they take."""
+
+    def __init__(self) -> None:
+        self.steps, self.spent = 0, 0.0
+
+    def run(self, work: Callable[[], Any], steps: int = 0) -> Any:
+        """Do something, on the clock."""
+        began = time.perf_counter()
+        result = work()
+        self.spent += time.perf_counter() - began
+        self.steps += steps
+        return result
+
+
+def random_actions(masks: np.ndarray, chance: np.random.Generator) -> np.ndarray:
+    """Draw a legal action of every row of masks (u1 [B, A])."""
+    weights = masks * chance.random(masks.shape, np.float32)
+    weights[:, -FROM_EXCHANGE:-1] *= ACCUSE
+    return weights.argmax(axis=1)
+
+
+def play_rules(players: int, games: int) -> Callable[[float], Clock]:
+    """Play with the kernels alone: legal actions and steps."""
+    options = sleuth.Options(num_players=players)
+    rules, states, chance = sleuth.make_rules(options), sleuth.new_states(games), np.random.default_rng(0)
+    masks, taken = np.zeros((games, sleuth.num_actions(options)), np.uint8), np.zeros(games, np.uint8)
+    sleuth.deal(rules, states, np.arange(games, dtype=np.uint64))
+
+    def play(seconds: float) -> Clock:
+        clock = Clock()
+        while clock.spent < seconds:
+            clock.run(lambda: sleuth.legal(rules, states, masks))
+            actions = random_actions(masks, chance)
+            clock.run(lambda actions=actions: sleuth.step(rules, states, actions, taken), games)
+            over = np.flatnonzero(states["actor"] < 0)
+            if len(over):
+                fresh = sleuth.new_states(len(over))
+                sleuth.deal(rules, fresh, chance.integers(0, 2**64, len(over), np.uint64))
+                states[over] = fresh
+        return clock
+
+    return play
+
+
+def play_vector(players: int, games: int, threads: int, record: str) -> Callable[[float], Clock]:
+    """Play with `SleuthVectorEnv`: step, observation and mask of every game."""
+    envs, chance = SleuthVectorEnv(games, num_players=players, record=record, copy=False, threads=threads), np.random.default_rng(0)
+    envs.reset(seed=0)
+
+    def play(seconds: float) -> Clock:
+        clock = Clock()
+        while clock.spent < seconds:
+            actions = random_actions(clock.run(envs.action_masks), chance)
+            clock.run(lambda actions=actions: envs.step(actions), games)
+        return clock
+
+    return play
+
+
+def play_aec(env: Any) -> Callable[[float], Clock]:
+    """Play a PettingZoo environment with `last` and `step`."""
+    chance = np.random.default_rng(0)
+    env.reset(seed=0)
+
+    def play(seconds: float) -> Clock:
+        clock = Clock()
+        while clock.spent < seconds:
+            observation, _, terminated, truncated, _ = clock.run(env.last)
+            if terminated or truncated:
+                env.reset()
+                continue
+            legal = observation["action_mask"].nonzero()[0]
+            # The first legal actions of Sleuth are questions; of the peers' games any will do.
+            action = int(legal[int(chance.random() ** 3 * len(legal))])
+            clock.run(lambda action=action: env.step(action), 1)
+        return clock
+
+    return play
+
+
+def play_solo(env: Any) -> Callable[[float], Clock]:
+    """Play a learner's environment, one or many games at once: its own steps, the decisions of the bots between them included."""
+    chance, games = np.random.default_rng(0), getattr(env, "num_envs", 1)
+    env.reset(seed=0)
+
+    def play(seconds: float) -> Clock:
+        clock = Clock()
+        while clock.spent < seconds:
+            masks = np.atleast_2d(clock.run(env.action_masks))
+            actions = random_actions(masks, chance)
+            _, _, terminated, truncated, _ = clock.run(lambda actions=actions: env.step(actions if games > 1 else int(actions[0])), games)
+            if games == 1 and (terminated or truncated):
+                env.reset()
+        return clock
+
+    return play
+
+
+def peers() -> dict[str, Callable[[], Callable[[float], Clock]]]:
+    """Give the games of other packages."""
+    found: dict[str, Callable[[], Callable[[float], Clock]]] = {}
+    for name in ("tictactoe_v3", "connect_four_v3", "hanabi_v5"):
+        for face in ("raw_env", "env"):
+            found[f"PettingZoo {name}, {face}"] = lambda n=name, f=face: play_aec(getattr(importlib.import_module(f"pettingzoo.classic.{n}"), f)())
+    found["OpenSpiel hanabi, with tensor"] = lambda: play_open_spiel(importlib.import_module("pyspiel").load_game("hanabi"))
+    return found
+
+
+def made(make: Callable[[], Callable[[float], Clock]]) -> Callable[[float], Clock] | None:
+    """Make a way to play, or none if it lacks a package."""
+    try:
+        return make()
+    except ImportError:
+        return None
+
+
+def play_open_spiel(game: Any) -> Callable[[float], Clock]:
+    """Play a game of OpenSpiel: the information state of the player to act, legal actions and a step."""
+    chance = np.random.default_rng(0)
+
+    def play(seconds: float) -> Clock:
+        clock, state = Clock(), game.new_initial_state()
+        while clock.spent < seconds:
+            if state.is_terminal():
+                state = game.new_initial_state()
+            elif state.is_chance_node():
+                actions, odds = zip(*state.chance_outcomes(), strict=True)
+                state.apply_action(int(chance.choice(actions, p=odds)))
+            else:
+                clock.run(lambda state=state: np.asarray(state.observation_tensor(), np.float32))
+                legal = clock.run(state.legal_actions)
+                action = legal[int(chance.random() * len(legal))]
+                clock.run(lambda state=state, action=action: state.apply_action(action), 1)
+        return clock
+
+    return play
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default in (("players", 4), ("games", 256), ("repeat", 5), ("threads", 1)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--seconds", type=float, default=1.0)
+    args = parser.parse_args()
+    n, games = args.players, args.games
+    makers = {
+        f"rules only (legal and step), {games} games": lambda: play_rules(n, games),
+        f"SleuthVectorEnv of {games}, sheet": lambda: play_vector(n, games, args.threads, "sheet"),
+        f"SleuthVectorEnv of {games}, raw": lambda: play_vector(n, games, args.threads, "raw"),
+        "raw_env, sheet": lambda: play_aec(sleuth_v0.raw_env(num_players=n)),
+        "raw_env, raw": lambda: play_aec(sleuth_v0.raw_env(num_players=n, record="raw")),
+        "raw_env, exact": lambda: play_aec(sleuth_v0.raw_env(num_players=n, record="exact")),
+        "env, sheet": lambda: play_aec(sleuth_v0.env(num_players=n)),
+        "SoloEnv against sheet": lambda: play_solo(SoloEnv(num_players=n, opponents="sheet")),
+        f"SoloVectorEnv of {games} against sheet": lambda: play_solo(SoloVectorEnv(games, num_players=n, opponents="sheet")),
+        **peers(),
+    }
+    plays = {name: play for name, make in makers.items() if (play := made(make))}
+    speeds: dict[str, list[float]] = {name: [] for name in plays}
+    for turn in range(args.repeat + 1):
+        for name, play in plays.items():
+            clock = play(args.seconds if turn else 0.1)
+            # The first turn compiles and warms up.
+            if turn:
+                speeds[name].append(clock.steps / clock.spent)
+    measure = next((name for name in plays if "tictactoe" in name), "raw_env, sheet")
+    print(f"{n} players, {args.threads} thread{'s' * (args.threads > 1)}, medians of {args.repeat}; ratio to {measure}")
+    for name, values in speeds.items():
+        print(f"{name:45s} {median(values):12,.0f} /s {median(values) / median(speeds[measure]):9.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,271 @@
+"""Stable-Baselines3's face: many games at once with a learner in one seat of each."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor, is_vecenv_wrapped
+
+from sleuth_env import sleuth
+from sleuth_env.game import IllegalAction
+from sleuth_env.match import LEARNER, Table
+from sleuth_env.sb3 import SleuthVecEnv
+from sleuth_env.sleuth import Options
+
+THREE = Options(num_players=3)
+VARIANTS = [
+    THREE,
+    Options(num_players=4, winners=2, announce_result=False, double_interrogation=True),
+    Options(num_players=3, missing=2, super_sleuth=True),
+    Options(num_players=5, accuse="own_turn", max_turns=12),
+    Options(num_players=7, last_survivor_wins=True),
+]
+
+
+def choose(masks: np.ndarray, random: np.random.Generator, careful: bool = True) -> np.ndarray:
+    """Draw a legal action for each row; a careful learner seldom accuses."""
+    weights = masks * random.random(masks.shape)
+    if careful:
+        weights[:, -37:-1] *= 1e-3
+    return weights.argmax(axis=1)
+
+
+class Recorder:
+    """A bot that plays like another one and keeps what it was asked."""
+
+    def __init__(self, name: str, options: Options) -> None:
+        self.name, self.bot, self.rows = name, sleuth.make_bot(name, options), 0
+
+    def act(self, views: Any, legal: Any, seeds: Any) -> Any:
+        self.rows += len(views)
+        return self.bot.act(views, legal, seeds)
+
+
+@pytest.mark.parametrize("options", VARIANTS, ids=str)
+def test_observations_masks_rewards_and_infos_have_their_shapes_in_every_variant(options: Options):
+    env = SleuthVecEnv(sleuth, options, 6, ["cautious", "random"], seed=3)
+    assert isinstance(env, VecEnv)
+    observations, random, ended = env.reset(), np.random.default_rng(0), 0
+    for _ in range(150):
+        masks = np.stack(env.env_method("action_masks"))
+        assert observations.shape == (6, *env.observation_space.shape)
+        assert observations.dtype == np.float32
+        assert all(env.observation_space.contains(row) for row in observations)
+        assert masks.shape == (6, env.action_space.n)
+        assert masks.dtype == bool
+        assert masks.any(axis=1).all()
+        observations, rewards, dones, infos = env.step(choose(masks, random, careful=False))
+        assert rewards.dtype == np.float32
+        assert (rewards[~dones] == 0).all()
+        for reward, done, info in zip(rewards, dones, infos, strict=True):
+            assert ("terminal_observation" in info) == done
+            if done:
+                ended += 1
+                assert env.observation_space.contains(info["terminal_observation"])
+                assert info["episode"]["r"] == pytest.approx(reward)
+                assert info["episode"]["l"] >= 1
+    assert ended > 10
+
+
+def test_what_is_returned_is_a_fresh_copy():
+    env = SleuthVecEnv(sleuth, THREE, 3)
+    first = env.reset()
+    kept = first.copy()
+    env.step(env.action_masks().argmax(axis=1))
+    assert (first == kept).all()
+    env.action_masks()[:] = False
+    assert env.action_masks().any(axis=1).all()
+
+
+def test_the_learner_decides_only_for_his_own_seat_and_gets_the_seat_he_was_promised():
+    env = SleuthVecEnv(sleuth, THREE, 8, ["cautious"], learner_seat=2)
+    env.reset()
+    random = np.random.default_rng(0)
+    for _ in range(60):
+        assert (env.table.actors == 2).all()
+        assert (env.table.seats[:, 2] == LEARNER).all()
+        env.step(choose(env.action_masks(), random))
+
+
+def test_a_random_seat_is_every_seat():
+    env = SleuthVecEnv(sleuth, THREE, 200, ["cautious"], learner_seat="random")
+    env.reset()
+    seats = (env.table.seats == LEARNER).argmax(axis=1)
+    assert set(seats) == {0, 1, 2}
+    assert (env.table.actors == seats).all()
+
+
+def test_the_same_seed_gives_the_same_games():
+    def play(seed: int) -> bytes:
+        env = SleuthVecEnv(sleuth, THREE, 5, ["sheet", "random"], seed=seed)
+        random, parts = np.random.default_rng(1), [env.reset()]
+        for _ in range(80):
+            parts += env.step(choose(env.action_masks(), random))[:3]
+        return b"".join(part.tobytes() for part in parts)
+
+    assert play(1) == play(1)
+    assert play(1) != play(2)
+
+
+def test_rewards_are_those_of_the_game_played_to_its_end():
+    """A learner who is out gets at once what the played-out game would have given him."""
+    env = SleuthVecEnv(sleuth, THREE, 1, ["cautious"], learner_seat=0, seed=5)
+    random, compared = np.random.default_rng(2), 0
+    env.reset()
+    while compared < 30:
+        action = choose(env.action_masks(), random, careful=False)
+        other = Table(sleuth, THREE, 1, env.table.bots, env.table.seats[0])
+        other.states, other.decisions, other._streams = env.table.states.copy(), env.table.decisions.copy(), env.table._streams.copy()
+        other.step([0], action)
+        other.play_on()
+        _, rewards, dones, infos = env.step(action)
+        if dones[0]:
+            totals, _, truncated = other.outcome([0])
+            assert rewards[0] == pytest.approx(totals[0, 0])
+            # A lost game is not cut off: there is nothing left to estimate.
+            assert infos[0]["TimeLimit.truncated"] == (truncated[0] and rewards[0] == 0)
+            compared += 1
+        else:
+            assert not other.finished[0]
+
+
+def test_a_game_at_its_turn_limit_is_truncated():
+    env = SleuthVecEnv(sleuth, Options(num_players=3, max_turns=1), 4, ["cautious"])
+    env.reset()
+    random = np.random.default_rng(0)
+    truncated = 0
+    for _ in range(20):
+        for info in env.step(choose(env.action_masks(), random))[3]:
+            truncated += info.get("TimeLimit.truncated", False)
+    assert truncated > 10
+
+
+def test_an_illegal_action_is_refused_in_the_games_words():
+    env = SleuthVecEnv(sleuth, THREE, 2)
+    env.reset()
+    bad = (~env.action_masks()).argmax(axis=1)
+    with pytest.raises(IllegalAction, match=r"player_\d of game 0 may not choose action \d+ \(.*\) now"):
+        env.step(bad)
+    with pytest.raises(IllegalAction, match="an action is an integer from 0 to 447, got"):
+        env.step(np.array([-1, 10**6]))
+
+
+def test_waiting_for_a_step_needs_one():
+    env = SleuthVecEnv(sleuth, THREE, 2)
+    env.reset()
+    with pytest.raises(RuntimeError, match=r"step_async"):
+        env.step_wait()
+
+
+def test_a_game_that_ends_before_the_learner_decides_is_an_episode_of_one_step():
+    """Without them every reward would be a little too high."""
+    env = SleuthVecEnv(sleuth, THREE, 400, "random", seed=4)
+    observations = env.reset()
+    early = env.table.finished
+    assert 1 <= early.sum() < 40
+    assert env.action_masks()[early].all()
+    expected = env.table.outcome()[0][np.arange(400), env.table.learners]
+    _, rewards, dones, infos = env.step(env.action_masks().argmax(axis=1))
+    assert dones[early].all()
+    assert (rewards[early] == expected[early].astype(np.float32)).all()
+    for row in np.flatnonzero(early):
+        assert infos[row]["episode"]["l"] == 1
+        assert infos[row]["terminal_observation"].tobytes() == observations[row].tobytes()
+
+
+def test_rewards_are_on_average_what_a_seat_at_such_a_table_gets():
+    env, table = SleuthVecEnv(sleuth, THREE, 200, "random", learner_seat=2, seed=5), Table(sleuth, THREE, 3000, [sleuth.make_bot("random", THREE)], 0)
+    table.deal(np.arange(3000), np.arange(3000, dtype=np.uint64))
+    table.play_on()
+    expected = table.outcome()[0][:, 2]
+    env.reset()
+    random, got = np.random.default_rng(1), []
+    # As many games of every row, or the short ones would come too often.
+    while min(counts := np.bincount([row for row, _ in got], minlength=200)) < 15:
+        _, rewards, dones, _ = env.step(choose(env.action_masks(), random, careful=False))
+        got += [(row, float(rewards[row])) for row in np.flatnonzero(dones & (counts < 15))]
+    assert len(got) == 3000
+    assert np.mean([reward for _, reward in got]) == pytest.approx(expected.mean(), abs=4 * expected.std() * (2 / 3000) ** 0.5)
+
+
+def test_opponents_are_drawn_in_their_shares_and_games_under_way_keep_theirs():
+    first, second = Recorder("cautious", THREE), Recorder("cautious", THREE)
+    env = SleuthVecEnv(sleuth, THREE, 400, [first, second], [3, 1], seed=1)
+    env.reset()
+    numbers = env.table.seats[env.table.seats != LEARNER]
+    assert 0.68 < (numbers == 0).mean() < 0.82
+    third = Recorder("cautious", THREE)
+    env.set_opponents([third])
+    assert third.rows == 0
+    random = np.random.default_rng(0)
+    env.step(choose(env.action_masks(), random))
+    assert first.rows
+    assert env.table.bots == [third, first, second]
+    env.reset()
+    env.set_opponents([third])
+    assert env.table.bots == [third]
+
+
+@pytest.mark.parametrize("shares", [[1], [0, 0], [-1, 2], [float("nan"), 1]])
+def test_shares_that_make_no_sense_are_refused(shares: list[float]):
+    with pytest.raises(ValueError, match="share"):
+        SleuthVecEnv(sleuth, THREE, 2, ["random", "sheet"], shares)
+
+
+def test_settings_that_make_no_sense_are_refused():
+    with pytest.raises(ValueError, match='learner_seat must be "random" or a seat from 0 to 2, got 3'):
+        SleuthVecEnv(sleuth, THREE, 2, learner_seat=3)
+    with pytest.raises(ValueError, match="record must be one of 'sheet', 'raw', 'exact', got 'x'"):
+        SleuthVecEnv(sleuth, THREE, 2, record="x")
+    with pytest.raises(ValueError, match="nobody"):
+        SleuthVecEnv(sleuth, THREE, 2, ["nobody"])
+
+
+def test_the_methods_of_a_vec_env_work():
+    env = SleuthVecEnv(sleuth, THREE, 3)
+    env.reset()
+    assert len(env.env_method("action_masks", indices=[0, 2])) == 2
+    assert env.env_method("action_masks", indices=1)[0].shape == (env.action_space.n,)
+    assert env.get_attr("record") == ["sheet"] * 3
+    assert env.has_attr("action_masks")
+    assert not env.has_attr("nothing")
+    assert env.env_is_wrapped(VecMonitor) == [False] * 3
+    assert not is_vecenv_wrapped(env, VecMonitor)
+    assert env.seed(4) == [4] * 3
+    env.set_attr("note", 1)
+    assert env.get_attr("note", 0) == [1]
+    env.close()
+    env.close()
+
+
+def test_the_module_imports_without_stable_baselines3():
+    code = (
+        "import sys; sys.modules['stable_baselines3'] = None; import sleuth_env.sb3 as v; assert 'torch' not in sys.modules\n"
+        "try: v.SleuthVecEnv\nexcept ImportError as error: print(error)"
+    )
+    assert "pip install stable-baselines3" in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_maskable_ppo_takes_it_as_it_is():
+    from sb3_contrib import MaskablePPO
+    from sb3_contrib.common.maskable.evaluation import evaluate_policy
+
+    model = MaskablePPO("MlpPolicy", SleuthVecEnv(sleuth, THREE, 4, ["random", "sheet"]), n_steps=16, batch_size=32, n_epochs=1, seed=0)
+    model.learn(128)
+    rewards, lengths = evaluate_policy(model, SleuthVecEnv(sleuth, THREE, 4), n_eval_episodes=8, return_episode_rewards=True)
+    assert len(rewards) == 8
+    assert all(length >= 1 for length in lengths)
+
+
+def test_maskable_ppo_takes_the_gymnasium_face_too():
+    import gymnasium
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.env_checker import check_env
+
+    env = gymnasium.make("sleuth_env:sleuth_env/Sleuth-v0", num_players=3, opponents="random")
+    check_env(env.unwrapped, skip_render_check=True)
+    MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=32, n_epochs=1, seed=0).learn(64)
