@@ -34,20 +34,21 @@ def _outlooks() -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def variant(options: Options) -> str:
-    """Name the fitted variant that is closest to a game's: the first that applies, whatever the other options are."""
+    """Name the kind of game that is closest: the first that applies, whatever the other options are."""
     if options.missing > 1:
         return "missing"
     return "super_sleuth" if options.super_sleuth else "double_interrogation" if options.double_interrogation else "base"
 
 
 def outlook(options: Options) -> dict[str, np.ndarray]:
-    """Give the weights of `FEATURES` at an "offer" and on a "turn", f8 [F] each, fitted for the closest game there is.
+    """Give the weights of `FEATURES` at an "offer" and on a "turn", f8 [F] each.
 
-    That is the closest `variant`, and of its numbers of players the next below.
+    They are those of the game's `variant` where it was fitted for so many players, else those of the base game for so many or the next below.
     """
-    fitted = _outlooks()[variant(options)]
-    players = max(number for number in map(int, fitted) if number <= options.num_players)
-    return {moment: np.array(fitted[str(players)][moment]) for moment in ("offer", "turn")}
+    fitted, base = _outlooks().get(variant(options), {}), _outlooks()["base"]
+    below = str(max(number for number in map(int, base) if number <= options.num_players))
+    found = fitted.get(str(options.num_players), base[below])
+    return {moment: np.array(found[moment]) for moment in ("offer", "turn")}
 
 
 def situations(views: np.ndarray, missing: np.ndarray) -> np.ndarray:
