@@ -25,7 +25,7 @@ FAILED, MISTAKEN, INTERRUPTED = 1, 2, 130
 EXIT_CODES = "exit codes: 0 done; 1 the output could not be written, or memory is short; 2 a mistake in the command or in a file; 130 Ctrl-C"
 MOST_GAMES = 10**7
 BASELINES = "random,cautious,sheet"
-SEATS = "a bot (random, cautious, sheet, entropy) or a policy file (*.safetensors)"
+SEATS = "a bot (random, cautious, sheet, entropy, racer) or a policy file (*.safetensors)"
 
 
 class _Parser(argparse.ArgumentParser):

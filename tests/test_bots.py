@@ -26,8 +26,7 @@ from tests.oracle import ACTIONS, GEMS
 from tests.situation import Situation, gem_names
 from tests.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
 
-CAREFUL = ("cautious", "sheet", "entropy")
-COUNTING = ("entropy",)
+THOUGHTFUL = tuple(BOTS)[1:]
 
 
 def choice(game: Situation, bot: str, seed: int = 0) -> tuple:
@@ -49,16 +48,16 @@ def reveal_all_but(game: Situation, viewer: int, hidden: list[str]) -> None:
             game.states["seen"][0, viewer, seat] = int(game.hands[seat]) & ~gem_mask(hidden)
 
 
-def fields(*others: str) -> list:
+def fields(others: tuple[str, ...], counting: tuple[str, ...]) -> list:
     """Give every variant with a table of the others, and with one for each counting bot; those of many players are long."""
     cases = []
-    for options, counting in product(ALL_VARIANTS, [None, *COUNTING]):
-        names, marks = (others, ()) if counting is None else ((counting, *others), pytest.mark.slow if options.num_players > 4 else ())
+    for options, bot in product(ALL_VARIANTS, [None, *counting]):
+        names, marks = (others, ()) if bot is None else ((bot, *others), pytest.mark.slow if options.num_players > 4 else ())
         cases.append(pytest.param(options, names, marks=marks, id=f"{option_name(options)}-{names[0]}"))
     return cases
 
 
-@pytest.mark.parametrize(("options", "names"), fields("sheet", "cautious", "random"))
+@pytest.mark.parametrize(("options", "names"), fields(("sheet", "cautious", "random"), THOUGHTFUL[2:]))
 def test_bots_play_legally_to_the_end_and_a_row_decides_as_it_would_alone(options: Options, names: tuple[str, ...]) -> None:
     games = BotGames(options, names, 3, seed=1)
     for moment, (bot, _, _, views, marks, seeds, actions) in enumerate(games.play()):
@@ -68,7 +67,7 @@ def test_bots_play_legally_to_the_end_and_a_row_decides_as_it_would_alone(option
     assert (games.states["phase"] == FINISHED).all()
 
 
-@pytest.mark.parametrize(("options", "names"), fields("sheet", "cautious"))
+@pytest.mark.parametrize(("options", "names"), fields(("sheet", "cautious"), ("entropy",)))
 def test_careful_bots_accuse_only_what_is_proved(options: Options, names: tuple[str, ...]) -> None:
     games, accused = BotGames(options, names, 4, seed=4), 0
     accuse_at = int(games.rules["accuse_at"][0])
@@ -81,7 +80,7 @@ def test_careful_bots_accuse_only_what_is_proved(options: Options, names: tuple[
     assert accused or options.max_turns < 10
 
 
-@pytest.mark.parametrize("bot", CAREFUL)
+@pytest.mark.parametrize("bot", THOUGHTFUL)
 @pytest.mark.parametrize("missing", [1, 2, 3])
 def test_a_proved_bot_names_all_missing_gems_on_its_turn(bot: str, missing: int) -> None:
     gems = ["red-opal-pair", "green-opal-pair", "yellow-pearl-cluster"][:missing]
@@ -93,7 +92,7 @@ def test_a_proved_bot_names_all_missing_gems_on_its_turn(bot: str, missing: int)
     assert game.phase == FINISHED
 
 
-@pytest.mark.parametrize("bot", CAREFUL)
+@pytest.mark.parametrize("bot", THOUGHTFUL)
 def test_a_proved_bot_accuses_at_an_offer_and_others_decline(bot: str) -> None:
     game = Situation(Options(4, offer_order="clockwise"), ["red-opal-pair"], search={0: ["red"]})
     reveal_all_but(game, 2, ["red-opal-pair"])
@@ -105,7 +104,7 @@ def test_a_proved_bot_accuses_at_an_offer_and_others_decline(bot: str) -> None:
     assert choice(game, bot) == ("accuse", "red-opal-pair")
 
 
-@pytest.mark.parametrize("bot", CAREFUL)
+@pytest.mark.parametrize("bot", THOUGHTFUL)
 def test_after_somebody_elses_final_question_a_bot_that_must_accuse_names_a_gem_that_may_be_missing(bot: str) -> None:
     hidden = ["red-opal-pair", "red-opal-cluster", "blue-pearl-solitaire"]
     game = Situation(Options(4), hidden[:1], {1: hidden[1:2], 2: hidden[2:]})

@@ -82,7 +82,8 @@ class EntropyBot(Bot):
     """Ask what is expected to tell most about the missing gems, accuse when the exact count proves them."""
 
     name = "entropy"
-    taste = (0.05, 0.03)  # bits, see `ask_most`
+    # Bits, see `ask_most`. At first a question may tell no more than 0.01: who did not ask it would wait for others to, and all for ever.
+    taste = (0.001, 0.03)
 
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game, see `Bot.act`."""
@@ -133,13 +134,17 @@ class EntropyBot(Bot):
         self._venture(views, seeds, found, actions)
         accuse_or_decline(self.rules, views, sheets, actions)
         self._ask_finally(views, legal, seeds, found, actions)
-        ask_most(self.rules, views, legal, seeds, found.worths["information"], np.array(self.taste), actions)
+        ask_most(self.rules, views, legal, seeds, self._values(views, seeds, found, actions), np.array(self.taste), actions)
         rows = np.flatnonzero((found.results["code"] != 0) & (actions < 0))
         if rows.size:
             chosen = actions[rows]
             ask_best(self.rules, views[rows], legal[rows], seeds[rows], evidence[rows], sheets[rows], chosen)
             actions[rows] = chosen
         return actions
+
+    def _values(self, views: np.ndarray, seeds: np.ndarray, found: Beliefs, actions: np.ndarray) -> np.ndarray:
+        """Say what each question is worth where nothing is chosen yet, f8 [B, H - 1, Q]."""
+        return found.worths["information"]
 
     def _venture(self, views: np.ndarray, seeds: np.ndarray, found: Beliefs, actions: np.ndarray) -> None:
         """Accuse what is not proved, where that is worth the risk: never."""

@@ -1,0 +1,147 @@
+"""The bot `racer` takes a risk exactly where it is likelier to be right than to win by waiting."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sleuth_env import sleuth
+from sleuth_env.match import play_match
+from sleuth_env.sleuth import racer
+from sleuth_env.sleuth.belief import belief, beliefs
+from sleuth_env.sleuth.bots import make_bot
+from sleuth_env.sleuth.cards import Options
+from sleuth_env.sleuth.racer import CHANCE, FEATURES, RacerBot, outlook, situations
+from sleuth_env.sleuth.state import MUST_ACCUSE, OFFER, OUT
+from tests.bot_games import BotGames
+from tests.strategies import ALL_VARIANTS, option_name
+from training import fit_racer
+
+GAMES = [Options(3), Options(4, missing=2), Options(4, super_sleuth=True, double_interrogation=True)]
+
+
+def racer_expecting(chance: float, options: Options) -> RacerBot:
+    """A racer that thinks it always has the same chance to win later."""
+    weights = np.zeros(len(FEATURES))
+    weights[0] = np.log(chance / (1 - chance))
+    return RacerBot(options, {"offer": weights, "turn": weights})
+
+
+@pytest.mark.parametrize("options", GAMES, ids=option_name)
+def test_a_racer_sure_to_win_later_plays_like_entropy(options: Options) -> None:
+    games, patient = BotGames(options, ("entropy",), 4, seed=2), racer_expecting(1 - 1e-12, options)
+    for decisions in games.play():
+        assert patient.act(decisions.views, decisions.legal, decisions.seeds).tolist() == decisions.actions.tolist()
+
+
+@pytest.mark.parametrize("options", [GAMES[0], pytest.param(GAMES[1], marks=pytest.mark.slow), GAMES[2]], ids=option_name)
+def test_it_takes_a_risk_exactly_where_being_right_is_likelier_than_winning_later(options: Options) -> None:
+    games, bold, ventured = BotGames(options, ("entropy", "sheet"), 4, seed=3), racer_expecting(0.4, options), 0
+    final_at, exchange_at, accuse_at, pass_at = (int(games.rules[name][0]) for name in ("final_at", "exchange_at", "accuse_at", "pass_at"))
+    for decisions in games.play():
+        if decisions.bot.name != "entropy":
+            continue
+        actions = bold.act(decisions.views, decisions.legal, decisions.seeds)
+        rightly = beliefs(games.rules, decisions.views, everything=True).worths["rightly"]
+        for row, action in enumerate(actions):
+            view = decisions.views[row]
+            if view["phase"] == MUST_ACCUSE or view["accusing"]:
+                continue
+            accuses, asks_finally = accuse_at <= action < pass_at, final_at <= action < exchange_at
+            ventured += accuses or asks_finally
+            likeliest = belief(games.rules, decisions.views[row : row + 1]).missing_sets[1].max()
+            if view["phase"] == OFFER:
+                assert accuses == (likeliest > 0.4)
+            elif likeliest < 1 and decisions.legal[row, final_at]:
+                assert asks_finally == (rightly[row].max() > 0.4)
+                if asks_finally:
+                    assert rightly[row].ravel()[action - final_at] == rightly[row].max()
+    assert ventured > 3
+
+
+def test_who_is_left_alone_has_all_the_time() -> None:
+    options, games = Options(4), BotGames(Options(4), ("sheet",), 1, seed=1)
+    decisions = next(games.play())
+    views, missing = np.repeat(decisions.views, 3), np.repeat(belief(games.rules, decisions.views).missing[None], 3, axis=0)
+    views["standing"][1, 1:3], views["standing"][2, 1:4] = OUT, OUT
+    chances = RacerBot(options).prospects("turn", situations(views, missing))
+    assert chances[0] < chances[1] < chances[2] == 1
+
+
+def test_the_race_is_told_in_numbers() -> None:
+    options = Options(4, missing=2)
+    games = BotGames(options, ("cautious",), 3, seed=5)
+    for decisions in games.play():
+        missing = beliefs(games.rules, decisions.views).holders[:, :, -1]
+        race = situations(decisions.views, missing)
+        for row, view in enumerate(decisions.views):
+            worlds = belief(games.rules, decisions.views[row : row + 1])
+            assert race[row, CHANCE] >= worlds.missing_sets[1].max() - 1e-12
+            turns = 0 if view["phase"] != OFFER else 4 if view["turn"] == 0 else 4 - int(view["turn"])
+            assert race[row, FEATURES.index("wait")] == turns / 4
+            assert race[row, FEATURES.index("told")] == (view["answers"][0] >= 0).sum() / 4
+            assert race[row, FEATURES.index("rivals")] == np.log(3)
+
+
+@pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+def test_every_game_has_an_outlook(options: Options) -> None:
+    assert {moment: weights.size for moment, weights in outlook(options).items()} == {"offer": len(FEATURES), "turn": len(FEATURES)}
+
+
+def test_what_was_not_fitted_takes_the_outlook_that_comes_closest() -> None:
+    same = [
+        (Options(7), Options(5)),
+        (Options(4, missing=3), Options(4)),
+        (Options(5, double_interrogation=True), Options(5)),
+        (Options(3, winners=2), Options(3)),
+    ]
+    for given, fitted in same:
+        assert all((outlook(given)[moment] == outlook(fitted)[moment]).all() for moment in ("offer", "turn"))
+    assert not (outlook(Options(3))["turn"] == outlook(Options(4))["turn"]).all()
+
+
+def test_it_beats_entropy() -> None:
+    result = play_match(sleuth, Options(3), ["racer", "entropy", "entropy"], num_deals=700, seed=3)
+    assert result.entries[0].win_low > result.entries[0].fair_share
+
+
+# --- The script that fits it ---
+
+
+def test_the_regression_finds_the_weights_that_made_the_data() -> None:
+    chance, true = np.random.default_rng(1), np.array([0.5, -0.4, 2.0, 0.3, 0.0, -0.6, -1.0])
+    races = np.column_stack([np.ones(40_000), chance.normal(size=(40_000, 5)), np.log(chance.integers(1, 4, 40_000))])
+    won = chance.random(40_000) < 1 / (1 + np.exp(-races @ true))
+    assert fit_racer.regress(races, won) == pytest.approx(true, abs=0.07)
+
+
+def test_a_fit_plays_games_and_adds_to_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fit_racer, "TABLE", tmp_path / "outlook.json")
+    monkeypatch.setattr("sys.argv", ["fit_racer", "--variants", "base,missing", "--players", "3", "--games", "20", "--rounds", "1"])
+    fit_racer.main()
+    table = json.loads((tmp_path / "outlook.json").read_text())
+    assert {name: list(fits) for name, fits in table.items()} == {"base": ["3"], "missing": ["3"]}
+    assert table["base"]["3"]["games"] == 20
+    assert len(table["missing"]["3"]["turn"]) == len(FEATURES)
+    assert table["base"]["3"]["turn"][-1] == -1
+
+
+def test_an_explorer_refrains_now_and_then_and_notes_what_it_waited_for() -> None:
+    options = Options(3)
+    explorer = fit_racer.Explorer(options, racer_expecting(0.3, options).outlook)
+    race = np.tile(np.eye(len(FEATURES))[0], (1000, 1))
+    race[:, CHANCE] = 0.6
+    dares = explorer.dares("turn", race, np.random.default_rng(1).integers(0, 2**64, 1000, np.uint64))
+    assert dares.mean() == pytest.approx(1 - fit_racer.REFRAINING, abs=0.05)
+    assert len(explorer.waited) == 1000 - dares.sum()
+    race[:, CHANCE] = 1.0
+    assert explorer.dares("turn", race, np.zeros(1000, np.uint64)).all()
+
+
+def test_the_table_is_the_scripts() -> None:
+    table = json.loads(Path(racer.__file__).with_name("outlook.json").read_text())
+    assert set(table) <= set(fit_racer.VARIANTS)
+    assert make_bot("racer", Options(3)).outlook["turn"].tolist() == table["base"]["3"]["turn"]
