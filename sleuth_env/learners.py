@@ -209,6 +209,8 @@ def rows_to_reset(options: dict[str, Any] | None, dealt: Bools) -> Bools:
         ValueError: the mask is none, or names no game.
         ResetNeeded: the first reset leaves games out.
     """
+    if not isinstance(options or {}, dict):
+        raise ValueError(f"options must be a dictionary, got {options!r}")
     mask = (options or {}).get("reset_mask")
     if mask is None:
         return np.ones(len(dealt), np.bool_)

@@ -50,7 +50,7 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         record: how the observation records the past, one of the game's `RECORDS`; default the first.
         render_mode: None, "ansi" or "rgb_array" (`render` gives tuples, one of each game) or "human" (text on the standard output);
             all show what the seat to act knows.
-        dtype: "float32", or "int8" for observations in a quarter of the memory, in which 127 is 1.
+        dtype: "float32", or "int8" for observations in a quarter of the memory: 127 is 1, fractions are rounded to 127ths.
         copy: whether observations and masks are given as copies; otherwise the next step overwrites them.
         threads: into how many parts the batch is split, each played by a thread.
         game: the full name of the game module.
@@ -238,9 +238,12 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
     # --- what is given ---
 
     def action_masks(self) -> NDArray[np.uint8]:
-        """Give the legal actions of whoever is to act (u1 [B, A])."""
+        """Give the legal actions of whoever is to act (u1 [B, A]); without ``copy`` they cannot be written to."""
         self._must_be_dealt()
-        return self._masks.copy() if self.copy else self._masks
+        masks = self._masks.copy() if self.copy else self._masks.view()
+        # What is legal is judged by these.
+        masks.flags.writeable = self.copy
+        return masks
 
     def views(self) -> Records:
         """Give what whoever is to act knows, as records (VIEW [B]): what bots are given."""

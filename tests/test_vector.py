@@ -83,8 +83,10 @@ def test_without_copies_the_same_memory_is_given_each_time() -> None:
     assert first is second
     assert (second == third).all()
     assert (given == before).all()
-    assert envs.action_masks() is envs.action_masks()
-    assert copying.action_masks() is not copying.action_masks()
+    assert np.shares_memory(envs.action_masks(), envs.action_masks())
+    assert not np.shares_memory(copying.action_masks(), copying.action_masks())
+    with pytest.raises(ValueError, match="read-only"):
+        envs.action_masks()[:] = 1
 
 
 @pytest.mark.parametrize("record", ["sheet", "raw", "exact"])
@@ -135,6 +137,8 @@ def test_some_games_can_be_reset() -> None:
         envs.step(np.zeros(3, np.int64))
     with pytest.raises(gymnasium.error.ResetNeeded):
         envs.reset(options={"reset_mask": np.array([True, False, True])})
+    with pytest.raises(ValueError, match=r"options must be a dictionary, got \[1\]"):
+        envs.reset(options=[1])
     envs.reset(seed=1)
     steps(envs, 5)
     before = envs.reveal()
