@@ -11,6 +11,7 @@ import dataclasses
 import json
 import os
 import secrets
+import shutil
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
@@ -246,6 +247,8 @@ def _replay(args: argparse.Namespace) -> int:
         raise CommandError(f"{called(args.file)}: {error}") from error
     viewpoint = _viewpoint(args.viewpoint, record.options.num_players)
     chosen = _chosen(args.steps, sum(1 for _ in told_moves(record, viewpoint, args.reveal))) if args.steps else None
+    if viewpoint is not None:
+        _warn_of_a_narrow_terminal()
     for text in tell_game(record, viewpoint, args.reveal, chosen, _in_colour(), args.odds):
         sys.stdout.write(text.rstrip("\n") + "\n")
         if args.pause:
@@ -276,6 +279,15 @@ def _in_colour() -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 
+def _warn_of_a_narrow_terminal() -> None:
+    """Say what would look broken otherwise."""
+    from .sleuth.drawing import COLUMNS
+
+    columns = shutil.get_terminal_size((COLUMNS, 24)).columns
+    if sys.stdout.isatty() and columns < COLUMNS:
+        sys.stderr.write(f"sleuth: drawings are {COLUMNS} columns wide, this terminal has {columns}: make it wider, or its letters smaller\n")
+
+
 def _play(args: argparse.Namespace) -> int:
     from .play import SAVED, QuitError, Session, line_reader
 
@@ -286,6 +298,7 @@ def _play(args: argparse.Namespace) -> int:
         raise CommandError("--save needs a file: stdout shows the game")
     check_writable(args.save)
     seed = secrets.randbits(32) if args.seed is None else args.seed
+    _warn_of_a_narrow_terminal()
     session = Session(options, _opponents(args, options), args.seat, seed, line_reader(), lambda text: _show([text.rstrip("\n")]), _in_colour())
     try:
         _show([f"Seed {seed}."])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -152,3 +153,17 @@ def test_steps_are_counted_by_what_the_viewpoint_notices(viewpoint: str, game_fi
     assert len(numbers) < len(sleuth.parse_game(game_file.read_text()).actions)
     assert main(["replay", str(game_file), "--viewpoint", viewpoint, "--steps", "9999"]) == 2
     assert f"the game has the steps 1 to {len(numbers)}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("columns", "terminal", "words"), [("80", True, "drawings are 119 columns wide, this terminal has 80"), ("119", True, ""), ("80", False, "")]
+)
+def test_a_terminal_too_narrow_for_the_drawings_is_told_so(
+    columns: str, terminal: bool, words: str, game_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal, raising=False)
+    assert main(["replay", str(game_file), "--viewpoint", "player_1", "--steps", "1"]) == 0
+    errors = said(capsys)[1]
+    assert words in errors
+    assert bool(words) == bool(errors)
