@@ -313,13 +313,19 @@ def test_what_the_sheet_finds_contradictory_is_raised_in_its_words():
 
 def test_questions_that_cannot_be_appraised_are_refused():
     worlds = Worlds(make_evidence(3, range(9), [(2, range(9), 1, 1)]), num_cards=9)
-    with pytest.raises(EvidenceError, match="can be asked"):
-        worlds.question(2, [0])
+    for wrong in (2, -1, 0.5, "a", None):
+        with pytest.raises(EvidenceError, match="can be asked"):
+            worlds.question(wrong, [0])
     with pytest.raises(EvidenceError, match="at most 6 cards"):
         worlds.question(0, range(7), shown=True)
     for wrong in ([9], [-1], "pearl"):
         with pytest.raises(EvidenceError, match="cards with numbers from 0 to 8, got"):
             worlds.information(0, wrong)
+    for wrong in (7, -1, None):
+        with pytest.raises(EvidenceError, match="shown must be True or False"):
+            worlds.question(0, [1, 2], wrong)
+    with pytest.raises(EvidenceError, match=r"drawn by a numpy\.random\.Generator, got 5"):
+        worlds.sample(2, 5)
     with pytest.raises(EvidenceError, match="more cards are missing"):
         Worlds(make_evidence(3, range(9)), num_cards=9).question(0, [0])
 

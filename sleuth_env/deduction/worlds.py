@@ -171,11 +171,14 @@ class Worlds:
     def _asks(self, holders: Sequence[int] | np.ndarray, cards: Sequence[int] | np.ndarray, shown: Sequence[bool] | np.ndarray) -> np.ndarray:
         """Write questions down, with the open cards only, and check them."""
         asks, last = np.zeros(len(holders), ASK), self.holders.shape[1] - 1
+        # The kernels count on it.
+        if not np.isin(holders, range(last)).all():
+            raise EvidenceError(f"holders 0 to {last - 1} can be asked, got {holders}")
+        if not np.isin(shown, (0, 1)).all():
+            raise EvidenceError(f"shown must be True or False, got {shown!r}")
         asks["holder"], asks["shown"], asks["cards"] = holders, shown, cards
         if not 0 <= self._plan["missing"][0] <= MAX_MISSING:
             raise EvidenceError(f"questions can be appraised only where the evidence says that 0 to {MAX_MISSING} more cards are missing")
-        if not ((asks["holder"] >= 0) & (asks["holder"] < last)).all():
-            raise EvidenceError(f"holders 0 to {last - 1} can be asked, got {holders}")
         asks["cards"] &= self._plan["open"][0, asks["holder"]]
         if (np.bitwise_count(asks["cards"][asks["shown"] != 0]) > MAX_SHOWN).any():
             raise EvidenceError(f"at most {MAX_SHOWN} cards whose holder is open can be shown")
