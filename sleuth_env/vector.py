@@ -50,7 +50,7 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         record: how the observation records the past, one of the game's `RECORDS`; default the first.
         render_mode: None, "ansi" or "rgb_array" (`render` gives tuples, one of each game) or "human" (text on the standard output);
             all show what the seat to act knows.
-        dtype: "float32", or "int8" for observations in a quarter of the memory: 127 is 1, fractions are rounded to 127ths.
+        dtype: "float32", or "int8" for observations in a quarter of the memory: 127 is 1, fractions are rounded to 127ths, never to 0 or 1.
         copy: whether observations and masks are given as copies; otherwise the next step overwrites them.
         threads: into how many parts the batch is split, each played by a thread.
         game: the full name of the game module.

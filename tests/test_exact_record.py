@@ -13,11 +13,12 @@ from sleuth_env.deduction.automata import INTRICATE, NO_DEAL
 from sleuth_env.deduction.counting import BROKEN
 from sleuth_env.deduction.evidence import Contradiction
 from sleuth_env.sleuth import FINISHED, OUT, Options, legal, make_rules, num_actions, view
-from sleuth_env.sleuth import features as module
+from sleuth_env.sleuth import odds as module
 from sleuth_env.sleuth.belief import beliefs
 from sleuth_env.sleuth.cards import NUM_PAIRS, PAIRS
 from sleuth_env.sleuth.clues import read_sheet
-from sleuth_env.sleuth.features import observation_layout, odds, write_observations
+from sleuth_env.sleuth.features import observation_layout, write_observations
+from sleuth_env.sleuth.odds import odds
 from sleuth_env.sleuth.state import SECOND, TURN
 from sleuth_env.sleuth.view import VIEW
 from sleuth_env.vector import SleuthVectorEnv

@@ -63,7 +63,7 @@ FRAMEWORKS = {
 LATE = ("stable_baselines3", "PIL", "rich", "prompt_toolkit")
 # Of the state's module, what a module that is given views may name: its constants.
 STATE_FUNCTIONS = {"STATE", "BLANK", "deal", "new_states", "problems", "legal", "step", "outcome"}
-VIEWERS = ("clues", "features", "drawing", "picture", "scene", "bots", "conduct", "entropy", "racer", "scoring", "belief", "panel")
+VIEWERS = ("clues", "features", "drawing", "picture", "scene", "bots", "conduct", "entropy", "racer", "scoring", "belief", "odds", "panel")
 
 
 def imports(path: Path) -> Iterator[tuple[str, set[str], bool]]:

@@ -90,7 +90,7 @@ def test_without_copies_the_same_memory_is_given_each_time() -> None:
 
 
 @pytest.mark.parametrize("record", ["sheet", "raw", "exact"])
-def test_in_int8_127_is_1_and_fractions_are_rounded(record: str) -> None:
+def test_in_int8_127_is_1_and_fractions_stay_fractions(record: str) -> None:
     small, large = (SleuthVectorEnv(3, num_players=3, record=record, dtype=dtype) for dtype in ("int8", "float32"))
     for _ in range(2):
         assert small.reset(seed=1)[0].dtype == np.int8
@@ -98,7 +98,9 @@ def test_in_int8_127_is_1_and_fractions_are_rounded(record: str) -> None:
         for _ in range(15):
             actions = [choose(mask, random.Random(1), 0.0) for mask in large.action_masks()]
             observations, expected = small.step(np.array(actions))[0], large.step(np.array(actions))[0]
-            assert (np.abs(observations - expected.astype(float) * 127) <= 0.5 + 1e-4).all()
+            assert (np.abs(observations - expected.astype(float) * 127) < 1).all()
+            assert ((observations == 0) == (expected == 0)).all()
+            assert ((observations == 127) == (expected == 1)).all()
             assert small.observation_space.contains(observations)
 
 

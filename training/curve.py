@@ -107,7 +107,7 @@ class Screen:
             self._bar.update(self._task, completed=steps, description="   ".join(parts))
         elif always or time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
             self._last_line = time.monotonic()
-            sys.stdout.write(f"{steps:>12,} of {self.total_steps:,} steps   {'   '.join(parts)}\n")
+            sys.stdout.write(f"{steps:>12,} of {max(steps, self.total_steps):,} steps   {'   '.join(parts)}\n")
             sys.stdout.flush()
 
     def close(self) -> None:

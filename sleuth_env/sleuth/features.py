@@ -13,18 +13,16 @@ from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from functools import lru_cache
 from math import comb, log2, prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..bits import inner, kernel, lowest
-from ..deduction.automata import NO_DEAL
-from ..deduction.counting import BROKEN
 from ..deduction.evidence import EVIDENCE
 from ..deduction.sheet import SHEET, propagate
-from .belief import belief, beliefs
 from .cards import NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, QUESTIONS, Options, question_gems
 from .clues import clues, read_sheet
+from .odds import Odds, odds
 from .state import ASKER, CARD, COUNT, EVENT_FIELDS, IN, KIND, NUM_EVENT_KINDS, NUM_PHASES, OUT, QUESTION, RIGHT, TARGET
 from .view import VIEW
 
@@ -73,13 +71,6 @@ class Block:
     def size(self) -> int:
         """How many inputs it has."""
         return prod(self.shape)
-
-
-class Odds(NamedTuple):
-    """What a count of all deals says."""
-
-    chance: np.ndarray  # f8 [B, H, C] probability that a gem lies with opponent h + 1 or, last, is missing
-    information: np.ndarray  # f8 [B, H - 1, Q] bits about the missing gems that a question is expected to tell; 0 where it may not be asked now
 
 
 def _record_blocks(players: int, missing: int, record: str) -> list[Block]:
@@ -231,6 +222,14 @@ def _write_bits(out, b, at, width, mask, one):
 
 
 @inner
+def _fraction(share, one, half):
+    """Give a share of ``one``; where whole numbers are rounded, what is more than 0 and less than 1 stays so."""
+    if half == 0.0 or share >= 1.0:
+        return share * one
+    return min(max(share * one + half, 1.0), one - half)
+
+
+@inner
 def _write_number(out, b, at, code, number, one, half):
     encoding, width, base = code["encoding"], code["width"], code["base"]
     if encoding == BITS:
@@ -245,7 +244,7 @@ def _write_number(out, b, at, code, number, one, half):
     elif encoding == KNOWN:
         out[b, at] = one if number >= 0 else 0.0
     elif number > 0:
-        out[b, at] = number / code["scale"] * one + half
+        out[b, at] = _fraction(number / code["scale"], one, half)
 
 
 @inner
@@ -318,30 +317,6 @@ def _words(records: np.ndarray) -> np.ndarray:
     return records.view("i8").reshape(records.size, records.dtype.itemsize // 8)
 
 
-def odds(rules: np.ndarray, views: np.ndarray) -> Odds:
-    """Give what some seats may believe and what their questions would tell, always finite numbers; a row depends on nothing but its view.
-
-    Where there are too many deals to count, the numbers are the estimates of `beliefs`; where even these cannot be had, a gem is
-    equally likely with each holder with whom the sheet leaves it possible, and nothing is said of questions (0).
-
-    Args:
-        rules: RULES [1].
-        views: VIEW [B].
-
-    Raises:
-        Contradiction: a view that no deal satisfies; it cannot come from a game.
-    """
-    found = beliefs(rules, views, now=True)
-    chance, codes = found.holders.transpose(0, 2, 1), found.results["code"]
-    for row in np.flatnonzero((codes == BROKEN) | (codes == NO_DEAL))[:1]:
-        belief(rules, views[row : row + 1])
-    rows = np.flatnonzero(codes)
-    if rows.size:
-        possible = read_sheet(rules, views[rows])["can"][:, : chance.shape[1], None] >> np.arange(NUM_GEMS) & 1
-        chance[rows] = possible / np.maximum(possible.sum(axis=1, keepdims=True), 1)
-    return Odds(chance, np.nan_to_num(found.worths["information"]))
-
-
 class Observer:
     """Write the observations of views that lie in one array, which may be filled anew between one `write` and the next.
 
@@ -392,4 +367,6 @@ def _write_odds(layout: Layout, found: Odds, one: float, half: float, out: np.nd
         if block.encoding == FRACTION:
             # Rounding may carry a bound a little too far.
             fractions = np.clip(getattr(found, block.field) / block.scale, 0.0, 1.0)
-            out[:, layout[block.name]] = fractions.reshape(len(out), block.size) * one + half
+            rounded = np.clip(fractions * one + half, 1.0, one - half) if half else fractions * one
+            shares = np.where((fractions > 0) & (fractions < 1), rounded, fractions * one)
+            out[:, layout[block.name]] = shares.reshape(len(out), block.size)
