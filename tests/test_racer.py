@@ -103,6 +103,7 @@ def test_what_was_not_fitted_takes_the_outlook_that_comes_closest() -> None:
     assert not (outlook(Options(3))["turn"] == outlook(Options(4))["turn"]).all()
 
 
+@pytest.mark.slow
 def test_it_beats_entropy() -> None:
     result = play_match(sleuth, Options(3), ["racer", "entropy", "entropy"], num_deals=700, seed=3)
     assert result.entries[0].win_low > result.entries[0].fair_share
