@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from .game import (
+    NO_GAME,
     NO_RENDER_MODE,
     RENDER_MODES,
     Game,
@@ -201,7 +202,7 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
 
     def _must_be_reset(self) -> None:
         if not self.has_reset:
-            raise gymnasium.error.ResetNeeded("call reset() first: no game has been dealt")
+            raise gymnasium.error.ResetNeeded(NO_GAME)
 
     # --- what is seen ---
 

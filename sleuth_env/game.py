@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 Records = NDArray[np.void]
 ILLEGAL_REWARD = -1.0  # where an illegal action ends the game
+NO_GAME = "call reset() first: no game has been dealt"
 RENDER_MODES = ("human", "ansi", "rgb_array")
 NO_RENDER_MODE = f"render() draws nothing without a render_mode: make the environment with one of {', '.join(RENDER_MODES)}"
 

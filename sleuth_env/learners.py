@@ -15,7 +15,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from .game import Bot, Game, IllegalAction, check_choice, check_number, check_seed, load_game, make_options, opaque, refusal, whole_number
+from .game import NO_GAME, Bot, Game, IllegalAction, check_choice, check_number, check_seed, load_game, make_options, opaque, refusal, whole_number
 from .match import LEARNER, Table, make_players
 
 Player = str | PathLike[str] | Bot
@@ -115,7 +115,7 @@ class LearnerTable(Table):
             # A copy goes on, so that `undone_on_error` need not remember how far each stream was.
             stream = self.streams[row] = copy.deepcopy(self.streams[row])
             if stream is None:
-                raise gymnasium.error.ResetNeeded("call reset() first: no game has been dealt")
+                raise gymnasium.error.ResetNeeded(NO_GAME)
             self.begin(row, stream)
 
     @contextmanager
@@ -135,7 +135,7 @@ class LearnerTable(Table):
     def must_be_dealt(self) -> None:
         """Raise ResetNeeded unless there is a game in every row."""
         if not self.dealt.all():
-            raise gymnasium.error.ResetNeeded("call reset() first: no game has been dealt")
+            raise gymnasium.error.ResetNeeded(NO_GAME)
 
     # --- what the learners see and do ---
 

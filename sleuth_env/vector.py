@@ -32,14 +32,26 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from .game import NO_RENDER_MODE, RENDER_MODES, Records, action_numbers, check_choice, check_number, load_game, make_options, opaque, refusal, render_view
+from .game import (
+    NO_GAME,
+    NO_RENDER_MODE,
+    RENDER_MODES,
+    Records,
+    action_numbers,
+    check_choice,
+    check_number,
+    load_game,
+    make_options,
+    opaque,
+    refusal,
+    render_view,
+)
 from .learners import Bools, row_seeds, rows_to_reset
 
 Floats = NDArray[np.float64]
 Observations = NDArray[Any]
 # The types of observations and what is 1 in them.
 HIGHEST = {"float32": 1, "int8": 127}
-NO_GAME = "call reset() first: no game has been dealt"
 
 
 class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
