@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from sleuth_env import sleuth
-from sleuth_env.policy_file import SUFFIX, one_line
+from sleuth_env.policy_file import SUFFIX, names_file, one_line, pretrained_names
 
 MOST_QUOTED, MOST_MISTAKES, MOST_FILE_BYTES = 80, 20, 1 << 20
 
@@ -60,8 +60,9 @@ Bias = Annotated[float, Field(ge=-1e3, le=1e3)]
 
 def player_name(value: Any) -> Any:
     """Check that a text names a bot or a policy file; whether the file is one shows when it is loaded."""
-    if isinstance(value, str) and value not in sleuth.BOTS and not value.endswith(SUFFIX):
-        raise PydanticCustomError("player", "must be one of {names}, or a file that ends in {suffix}", {"names": ", ".join(sleuth.BOTS), "suffix": SUFFIX})
+    if isinstance(value, str) and value not in sleuth.BOTS and not names_file(value):
+        known = ", ".join([*sleuth.BOTS, *pretrained_names()])
+        raise PydanticCustomError("player", "must be one of {names}, or a file that ends in {suffix}", {"names": known, "suffix": SUFFIX})
     return value
 
 
