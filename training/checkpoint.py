@@ -5,9 +5,11 @@ from __future__ import annotations
 import fcntl
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import torch
 
 from .config import ConfigError
@@ -53,6 +55,13 @@ def read_checkpoint(path: Path, device: Any) -> dict[str, Any]:
     if not all_finite(state["parameters"]):
         raise ConfigError(f"{path} cannot be resumed: its weights are not finite numbers")
     return dict(state)
+
+
+def each_array(change: Callable[[Any], Any], tree: Any) -> Any:
+    """Change every array or tensor in nested dictionaries."""
+    if isinstance(tree, dict):
+        return {key: each_array(change, value) for key, value in tree.items()}
+    return change(tree) if isinstance(tree, (np.ndarray, torch.Tensor)) else tree
 
 
 def all_finite(tree: Any) -> bool:

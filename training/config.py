@@ -131,6 +131,8 @@ class EvaluationConfig(Section):
     every: Count = Field(100_000, description="steps between two evaluations")
     deals: Annotated[int, BeforeValidator(whole_number), Field(ge=2, le=100000)] = Field(50, description="deals of a match, each played once from every seat")
     seed: Seed = Field(1_000, description="seed of the deals, the same in every evaluation")
+    stop_at: float | None = Field(None, gt=0, le=1, description="the run ends once an evaluation's mean win share reaches this; null: never")
+    patience: Count | None = Field(None, description="the run ends after as many evaluations in a row without a new best mean win share; null: never")
 
 
 class CheckpointsConfig(Section):
@@ -175,6 +177,9 @@ class Config(Section):
         shares = [*self.opponents.bots.values(), self.opponents.past_selves, self.opponents.learner if self.algorithm == "ppo" else 0.0]
         if sum(shares) < 0.001:
             raise _mistake("opponents", "the shares must add up to at least 0.001")
+        for key in ("stop_at", "patience"):
+            if getattr(self.evaluation, key) is not None and not self.evaluation.against:
+                raise _mistake(f"evaluation.{key}", "needs somebody in evaluation.against, got []")
         for verb in self.network.initial_bias:
             if verb not in verbs:
                 raise _mistake(f"network.initial_bias.{verb}", unknown_key(verb, verbs))

@@ -30,8 +30,10 @@ from sleuth_env.game import Bot, opaque
 from sleuth_env.policy import Policy
 from sleuth_env.vector import SleuthVectorEnv
 
+from . import league
+from .checkpoint import each_array
 from .config import Config
-from .learner import Learned, Opponents
+from .learner import Learned, Opponents, Result
 from .network import ActorCritic, numpy_policy
 from .sparse import SparseRows
 
@@ -148,6 +150,7 @@ class Rollout:
         self.followers = np.full(self.size + room, OPEN, np.int64)
         self.rewards, self.final_values = np.zeros(self.size + room, np.float32), np.zeros(self.size + room, np.float32)
         self.episodes: list[tuple[float, int]] = []
+        self.results: list[Result] = []
 
     @property
     def fresh(self) -> int:
@@ -281,6 +284,7 @@ class PpoLearner:
         if len(cut):
             final_values[cut] = self._values(SparseRows.of(last[cut].reshape(-1, last.shape[2]), np.arange(cut.size * last.shape[1]))).reshape(len(cut), -1)
         rollout.end(games, rewards[games], final_values)
+        rollout.results += league.results_of((league.LEARNER, *self._names), self._players[games], rewards[games])
         learned = self._players[games] == LEARNER
         rollout.episodes += zip(rewards[games][learned].tolist(), self._lengths[games][learned].tolist(), strict=True)
         self._players[games], self._lengths[games] = self._drawn(len(games)), 0
@@ -306,7 +310,7 @@ class PpoLearner:
         self.steps += rollout.fresh
         statistics = self._update(decisions, rollout, progress)
         self._waiting, self._last = rollout.left(decisions)
-        return Learned(rollout.episodes, statistics)
+        return Learned(rollout.episodes, statistics, rollout.results)
 
     def _update(self, decisions: Decisions, rollout: Rollout, progress: float) -> dict[str, float]:
         """Learn from the decisions that are complete."""
@@ -366,14 +370,14 @@ class PpoLearner:
     def state(self) -> dict[str, Any]:
         """Give weights, optimiser, generators, the games under way and the decisions that wait in them."""
         games = self._position() | {"names": self._names, "seated": self._seated, "last": self._last, "waiting": asdict(self._waiting)}
-        return {"parameters": {"policy": self.network.state_dict(), "optimizer": self.optimizer.state_dict()}, "games": _each_array(torch.from_numpy, games)}
+        return {"parameters": {"policy": self.network.state_dict(), "optimizer": self.optimizer.state_dict()}, "games": each_array(torch.from_numpy, games)}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state; where it has another number of games, new ones are dealt."""
         self.network.load_state_dict(state["parameters"]["policy"])
         self.optimizer.load_state_dict(state["parameters"]["optimizer"])
         self.steps, self.updates = state["steps"], state["updates"]
-        games = _each_array(lambda tensor: tensor.cpu().numpy(), state["games"])
+        games = each_array(lambda tensor: tensor.cpu().numpy(), state["games"])
         self.chance.bit_generator.state, self.bits.bit_generator.state = games["chance"], games["bits"]
         self._deal()
         if len(games["players"]) == self.config.num_envs:
@@ -391,10 +395,3 @@ class PpoLearner:
         self.chance.bit_generator.state, self.bits.bit_generator.state = position["chance"], position["bits"]
         self.envs.set_state(position["envs"])
         self._players, self._lengths = position["players"], position["lengths"]
-
-
-def _each_array(change: Callable[[Any], Any], tree: Any) -> Any:
-    """Change every array or tensor in nested containers."""
-    if isinstance(tree, dict):
-        return {key: _each_array(change, value) for key, value in tree.items()}
-    return change(tree) if isinstance(tree, (np.ndarray, torch.Tensor)) else tree
