@@ -17,8 +17,8 @@ from sleuth_env.policy import load_policy, save_policy
 from sleuth_env.policy_file import read_metadata
 from sleuth_env.sleuth import Options
 from training.config import make_config
-from training.curve import STEPS
 from training.maskable import CellPolicy
+from training.progress import STEPS
 from training.run import Run
 from training.train import main
 

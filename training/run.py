@@ -26,11 +26,12 @@ from sleuth_env.policy_file import PolicyError, read_metadata, write_atomically
 
 from .checkpoint import all_finite, locked, read_checkpoint
 from .config import Config, ConfigError
-from .curve import STEPS, Screen, make_logger
+from .curve import Screen, make_logger
 from .early_stop import EarlyStop
 from .league import League
 from .learner import Learned, Learner
 from .pool import Pool
+from .progress import EVALUATION, SECONDS, STEPS
 from .versions import package_versions
 
 
@@ -224,10 +225,10 @@ class Run:
         if score > self.best_score:
             self.best_score = score
             save_policy(policy, self.folder / "best.safetensors", package_versions(), score)
-        return {f"eval/{name}": share for name, share in shares.items()}
+        return {f"{EVALUATION}{name}": share for name, share in shares.items()}
 
     def _log(self, before: int, learned: Learned, scores: dict[str, float], screen: Screen) -> None:
-        row: dict[str, Any] = {STEPS: self.steps, "time/iterations": self.iterations, "time/seconds": round(self.seconds, 2)}
+        row: dict[str, Any] = {STEPS: self.steps, "time/iterations": self.iterations, SECONDS: round(self.seconds, 2)}
         row |= {"time/fps": round(self.steps / max(self.seconds, 1e-9)), **learned.statistics, **scores, **self.league.row()}
         row |= {"train/entropy_weight": self.config.ppo.at("entropy", before / self.config.total_steps)}
         if learned.episodes:
