@@ -62,14 +62,16 @@ def read_evaluations(folder: Path) -> Evaluations:
     for name in ("config.yaml", "progress.csv"):
         if not (folder / name).exists():
             raise ConfigError(one_line(f"{folder} is no run folder with a curve: it has no {name}"))
-    options = make_config(read_file(folder / "config.yaml"), str(folder / "config.yaml")).options
+    config = make_config(read_file(folder / "config.yaml"), str(folder / "config.yaml"))
     columns, rows = read_rows(folder / "progress.csv")
-    opponents = [column for column in columns if column.startswith(EVALUATION)]
+    # In the order of the configuration; after a resumption there may be others.
+    named = [EVALUATION + name for name in config.evaluation.against]
+    opponents = [column for column in dict.fromkeys([*named, *columns]) if column.startswith(EVALUATION) and column in columns]
     rows = [row for row in rows if any(row[column] for column in opponents)]
     if not rows:
         raise ConfigError(one_line(f"{folder / 'progress.csv'} has no evaluation yet"))
     shares = {column.removeprefix(EVALUATION): numbers(rows, column) for column in opponents}
-    return Evaluations(str(folder), options.num_players, numbers(rows, STEPS), numbers(rows, SECONDS) / 3600, shares)
+    return Evaluations(str(folder), config.options.num_players, numbers(rows, STEPS), numbers(rows, SECONDS) / 3600, shares)
 
 
 def numbers(rows: Sequence[dict[str, str]], column: str) -> NDArray[np.float64]:
@@ -91,6 +93,8 @@ def draw(runs: Sequence[Evaluations], hours: bool = False) -> bytes:
     for panel in panels[len(opponents) :]:
         panel.set_visible(False)
     panels[0].set_ylim(bottom=0)
+    for panel in panels[::columns]:
+        panel.set_ylabel("win share")
     legend = figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=1 if len(runs) > 3 else 2, frameon=False)
     for text in legend.get_texts():
         text.set_parse_math(False)
@@ -115,7 +119,6 @@ def draw_panel(panel: Any, opponent: str, runs: Sequence[Evaluations], hours: bo
         lines[f"equally good players: {1 / players:.1%} with {players} players"] = panel.axhline(1 / players, **style)
     panel.set_title(f"against {shortened(opponent)}", parse_math=False)
     panel.set_xlabel("hours of training" if hours else "decisions of the learner")
-    panel.set_ylabel("win share")
     panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     if not hours:
         panel.xaxis.set_major_formatter(EngFormatter())

@@ -2,7 +2,7 @@
 
 The model is Luce's (1959): the winner of a game is one of its seats, each with a chance in proportion to 10 ** (rating / 400). After each game that
 somebody has won, every seat's rating moves by `STEP` times what it won more than was expected of it (Elo's rule for more than two players). So ratings
-follow a learner that changes, and rest after some hundred games where nobody does, but for noise of about 20 points.
+follow a learner that changes; where nobody does they settle within two thousand games, but for noise of about 30 points.
 Only differences mean anything: 400 points are ten times as many games won against each other at one table. Ratings are told as
 differences to the first opponent, whose own is 0.
 """
