@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import yaml
 
 from tests.test_train import TINY, curve, steps_of, the_line
@@ -99,3 +100,14 @@ def test_there_must_be_somebody_to_evaluate_against():
     for settings in ({"stop_at": 0}, {"stop_at": 1.5}, {"patience": 0}):
         with pytest.raises(ConfigError, match="must be"):
             make_config({"evaluation": settings})
+
+
+def test_a_checkpoint_of_an_earlier_version_knows_nothing_of_it(tiny: Path):
+    run = tiny.parent / "run"
+    assert main([str(tiny), "--total-steps=64"]) == 0
+    for path in (run / "checkpoints").glob("*.pt"):
+        state = torch.load(path, weights_only=True)
+        del state["early_stop"], state["league"]
+        torch.save(state, path)
+    assert main(["--resume", str(run), "--total-steps=128"]) == 0
+    assert steps_of(run) == [64, 128]

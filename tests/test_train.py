@@ -208,6 +208,8 @@ def test_an_older_checkpoint_takes_the_place_of_a_damaged_one(tmp_path: Path, ca
         ({"pool": ["../../x"]}, "no snapshot"),
         ({"parameters": {"policy": {"x": torch.tensor(float("nan"))}}}, "not finite"),
         ({"parameters": {}}, "cannot be resumed"),
+        ({"early_stop": {"best": 0.5}}, "cannot be resumed"),
+        ({"league": {}}, "without a learner"),
     ],
 )
 def test_a_checkpoint_with_wrong_content_is_refused_in_one_line(tmp_path: Path, change: dict[str, Any], words: str, capsys: pytest.CaptureFixture[str]):

@@ -45,5 +45,5 @@ class EarlyStop:
         return {"best": self.best, "since_best": self.since_best}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
+        """Go on from a state; whatever does not fit raises an error of any kind."""
         self.best, self.since_best = float(state["best"]), int(state["since_best"])

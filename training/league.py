@@ -95,5 +95,7 @@ class League:
         return {name: list(astuple(member)) for name, member in self.members.items()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state."""
-        self.members = {name: Member(*values) for name, values in state.items()}
+        """Go on from a state; whatever does not fit raises an error of any kind."""
+        self.members = {name: Member(float(rating), int(games), int(wins)) for name, (rating, games, wins) in state.items()}
+        if LEARNER not in self.members:
+            raise ValueError("a league without a learner")
