@@ -18,7 +18,7 @@ from sleuth_env.policy_file import PolicyError, pretrained_names, read_metadata
 from sleuth_env.sleuth import Options
 from tests.policies import VERSIONS, random_policy
 from tests.terminal import said, type_in
-from training.config import make_config
+from training.config import make_config, read_yaml
 from training.pool import Pool
 
 ROOT = Path(__file__).parents[1]
@@ -67,7 +67,7 @@ def test_it_is_an_opponent_of_learners(tmp_path: Path) -> None:
     env = sleuth_env.SoloEnv(num_players=3, opponents=["pretrained:3p", "random"])
     env.reset(seed=1)
     assert env.table.bots[0].name == "pretrained:3p"
-    config = make_config({"opponents": {"bots": {"pretrained:4p": 2.0}}, "evaluation": {"against": ["pretrained:4p"]}})
+    config = make_config(read_yaml("{opponents: {bots: {pretrained:4p: 2.0}}, evaluation: {against: [pretrained:4p]}}", "text"))
     assert list(Pool(config, tmp_path).bots) == ["pretrained:4p"]
 
 
