@@ -57,13 +57,6 @@ def read_checkpoint(path: Path, device: Any) -> dict[str, Any]:
     return dict(state)
 
 
-def each_array(change: Callable[[Any], Any], tree: Any) -> Any:
-    """Change every array or tensor in nested dictionaries."""
-    if isinstance(tree, dict):
-        return {key: each_array(change, value) for key, value in tree.items()}
-    return change(tree) if isinstance(tree, (np.ndarray, torch.Tensor)) else tree
-
-
 def all_finite(tree: Any) -> bool:
     """Tell whether all numbers in nested containers are finite."""
     if isinstance(tree, torch.Tensor):
@@ -73,3 +66,10 @@ def all_finite(tree: Any) -> bool:
     if isinstance(tree, (list, tuple)):
         return all(map(all_finite, tree))
     return not isinstance(tree, float) or math.isfinite(tree)
+
+
+def each_array(change: Callable[[Any], Any], tree: Any) -> Any:
+    """Change every array or tensor in nested dicts."""
+    if isinstance(tree, dict):
+        return {key: each_array(change, value) for key, value in tree.items()}
+    return change(tree) if isinstance(tree, (np.ndarray, torch.Tensor)) else tree

@@ -142,8 +142,10 @@ def make_parser() -> Parser:
     return parser
 
 
-def command(arguments: Sequence[str] | None) -> int:
-    """Run the command; give its exit code."""
+def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
+    """Run the command; give its exit code. `came` are the signals to stop, also those that a library has swallowed while it was imported."""
+    if came:
+        raise KeyboardInterrupt
     try:
         given = make_parser().parse_args(arguments)
         out = Path(given.out)

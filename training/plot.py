@@ -10,14 +10,7 @@ from .train import guarded
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; give its exit code."""
-
-    def run(_: Sequence[int]) -> int:
-        """Import what takes time, and draw."""
-        from .figure import command
-
-        return command(arguments)
-
-    return guarded(run, "nothing was drawn")
+    return guarded("training.figure", arguments, "nothing was drawn")
 
 
 if __name__ == "__main__":
