@@ -16,7 +16,7 @@ from torch import nn
 from sleuth_env import sleuth
 from sleuth_env.policy import Policy
 
-from .config import Config, verb_of
+from .config import Config, ConfigError, shown, verb_of
 from .sparse import Product, SparseRows
 
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
@@ -118,10 +118,62 @@ class ActorCritic(nn.Module):
             hidden = torch.cat([hidden, self.cells(observations.dense(self.size, both.device))], dim=1)
         return self.action_net(hidden), self.last_value(self.value_net(both[:, self.units :])).squeeze(-1)
 
+    def policy(self, config: Config, steps: int) -> Policy:
+        """Give the policy as a player that needs no torch, trained on so many decisions."""
+        return numpy_policy(config, self.layers(), self.action_net, self.cells, steps)
+
+    def load(self, policy: Policy) -> None:
+        """Take over the weights of a policy of the same sizes (see `check_same`); the value keeps its own."""
+        (weight, bias), *hidden = policy.layers[:-1]
+        with torch.no_grad():
+            self.first[:, : self.units] = torch.from_numpy(weight.T)
+            self.first_bias[: self.units] = torch.from_numpy(bias)
+        load_layers(self.policy_net, hidden)
+        load_layers([self.action_net], policy.layers[-1:])
+        if self.cells is not None:
+            load_layers(self.cells.layers, policy.cells)
+
     def layers(self) -> list[Layer]:
         """Give the policy's layers but the last."""
         first = (self.first[:, : self.units].detach().cpu().numpy().T.copy(), self.first_bias[: self.units].detach().cpu().numpy().copy())
         return [first, *linear_layers(self.policy_net)]
+
+
+def device_of(config: Config) -> torch.device:
+    """Give the device on which torch computes.
+
+    Raises:
+        ConfigError: there is none of this kind.
+    """
+    if config.device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("device: torch finds no GPU here, got 'cuda'; use 'cpu' or 'auto'")
+    return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if config.device == "auto" else config.device)
+
+
+def make_network(config: Config) -> ActorCritic:
+    """Make the network that a configuration describes."""
+    return ActorCritic(config)
+
+
+def check_same(policy: Policy, config: Config) -> None:
+    """Check that a policy has the observation and the network that a configuration describes.
+
+    Raises:
+        ConfigError: it has others; the message names what differs.
+    """
+    network, hidden = config.network, [[bias.size for _, bias in layers[:-1]] for layers in (policy.layers, policy.cells)]
+    here = {"record": config.record, "network.hidden": network.hidden, "network.cells": network.cells, "network.activation": network.activation}
+    there = {
+        "record": policy.record,
+        "network.hidden": hidden[0],
+        "network.cells": hidden[1] if policy.cells else None,
+        "network.activation": policy.activation,
+    }
+    wrong = [f"{key} is {shown(there[key])} there, {shown(here[key])} here" for key in here if there[key] != here[key]]
+    if not wrong and policy.cells and not np.array_equal(policy.cell_inputs, gem_inputs(config)):
+        wrong = ["the inputs of its cells are others"]
+    if wrong:
+        raise ConfigError(f"start: the policy {policy.name} cannot be gone on from: {', '.join(wrong)}")
 
 
 def numpy_policy(config: Config, layers: list[Layer], last: nn.Linear, cells: Cells | None, steps: int) -> Policy:
@@ -143,3 +195,12 @@ def linear_layers(modules: Iterable[nn.Module]) -> list[Layer]:
     """Give weight (f4 [outputs, inputs]) and bias (f4 [outputs]) of each linear layer."""
     linear = [module for module in modules if isinstance(module, nn.Linear)]
     return [(layer.weight.detach().cpu().numpy().copy(), layer.bias.detach().cpu().numpy().copy()) for layer in linear]
+
+
+def load_layers(modules: Iterable[nn.Module], layers: Iterable[Layer]) -> None:
+    """Give each linear layer the weight and the bias of a policy's."""
+    linear = [module for module in modules if isinstance(module, nn.Linear)]
+    with torch.no_grad():
+        for layer, (weight, bias) in zip(linear, layers, strict=True):
+            layer.weight.copy_(torch.from_numpy(weight))
+            layer.bias.copy_(torch.from_numpy(bias))
