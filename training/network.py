@@ -15,6 +15,7 @@ from torch import nn
 
 from sleuth_env import sleuth
 from sleuth_env.policy import Policy
+from sleuth_env.policy_file import PolicyError
 
 from .config import Config, verb_of
 from .sparse import Product, SparseRows
@@ -122,6 +123,41 @@ class ActorCritic(nn.Module):
         """Give the policy's layers but the last."""
         first = (self.first[:, : self.units].detach().cpu().numpy().T.copy(), self.first_bias[: self.units].detach().cpu().numpy().copy())
         return [first, *linear_layers(self.policy_net)]
+
+    def policy(self, config: Config, steps: int) -> Policy:
+        """Give the policy as a player that needs no torch, after so many steps of a run."""
+        return numpy_policy(config, self.layers(), self.action_net, self.cells, steps)
+
+    def load(self, policy: Policy) -> None:
+        """Take over the weights of a policy; the value's stay as they are.
+
+        Raises:
+            PolicyError: it has another architecture.
+        """
+        mine = self.layers() + linear_layers([self.action_net]), [] if self.cells is None else linear_layers(self.cells.layers)
+        if [weight.shape for part in mine for weight, _ in part] != [weight.shape for part in (policy.layers, policy.cells) for weight, _ in part]:
+            raise PolicyError(f"{policy.name} has a network of other sizes than the configuration's")
+        (first, bias), *others = policy.layers
+        with torch.no_grad():
+            self.first[:, : self.units] = torch.from_numpy(first.T.copy())
+            self.first_bias[: self.units] = torch.from_numpy(bias)
+        _set_linear([*self.policy_net, self.action_net], others)
+        if self.cells is not None:
+            _set_linear(self.cells.layers, policy.cells)
+
+
+def _set_linear(modules: Iterable[nn.Module], layers: Iterable[Layer]) -> None:
+    """Put weights into linear layers, see `linear_layers`."""
+    linear = [module for module in modules if isinstance(module, nn.Linear)]
+    with torch.no_grad():
+        for layer, (weight, bias) in zip(linear, layers, strict=True):
+            layer.weight.copy_(torch.from_numpy(weight))
+            layer.bias.copy_(torch.from_numpy(bias))
+
+
+def make_network(config: Config) -> ActorCritic:
+    """Make the network that a configuration describes: forward, `policy` and `load`."""
+    return ActorCritic(config)
 
 
 def numpy_policy(config: Config, layers: list[Layer], last: nn.Linear, cells: Cells | None, steps: int) -> Policy:

@@ -32,7 +32,7 @@ from sleuth_env.vector import SleuthVectorEnv
 
 from .config import Config
 from .learner import Learned, Opponents
-from .network import ActorCritic, numpy_policy
+from .network import make_network
 from .sparse import SparseRows
 
 Ints = NDArray[np.int64]
@@ -191,7 +191,7 @@ class PpoLearner:
         self.config, self.steps, self.updates = config, 0, 0
         torch.manual_seed(config.seed)
         self.device = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if config.device == "auto" else config.device)
-        self.network = ActorCritic(config).to(self.device)
+        self.network = make_network(config).to(self.device)
         self.optimizer = torch.optim.Adam(self.network.parameters(), eps=1e-5, fused=True)
         self.envs = SleuthVectorEnv(config.num_envs, record=config.record, copy=False, **asdict(config.options))
         # Two generators: from the bits that bots are handed nothing else can be told.
@@ -361,7 +361,7 @@ class PpoLearner:
 
     def policy(self) -> Policy:
         """Give the learner as it is now as a player that needs no torch."""
-        return numpy_policy(self.config, self.network.layers(), self.network.action_net, self.network.cells, self.steps)
+        return self.network.policy(self.config, self.steps)
 
     def state(self) -> dict[str, Any]:
         """Give weights, optimiser, generators, the games under way and the decisions that wait in them."""
