@@ -172,7 +172,7 @@ def make_parser() -> Parser:
         "--epochs": (whole(1, 1000), 8, "passes over them"),
         "--batch-size": (whole(1, 2**20), 512, "decisions in a minibatch"),
         "--learning-rate": (fraction, 1e-3, "Adam's step size at first; it falls linearly to 0"),
-        "--declined": (fraction, 0.25, "share of the offers to accuse declined by the teacher that is kept; each weighs as much as those left out with it"),
+        "--declined": (fraction, 0.05, "share of the offers to accuse declined by the teacher that is kept; each weighs as much as those left out with it"),
         "--held-out": (fraction, 0.1, "share of the games that is not learned from, but tells how often policy and teacher agree"),
     }
     for name, (kind, default, text) in numbers.items():

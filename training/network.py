@@ -15,6 +15,7 @@ from torch import nn
 
 from sleuth_env import sleuth
 from sleuth_env.policy import Policy
+from sleuth_env.policy_file import PolicyError
 
 from .config import Config, ConfigError, shown, verb_of
 from .sparse import Product, SparseRows
@@ -118,25 +119,45 @@ class ActorCritic(nn.Module):
             hidden = torch.cat([hidden, self.cells(observations.dense(self.size, both.device))], dim=1)
         return self.action_net(hidden), self.last_value(self.value_net(both[:, self.units :])).squeeze(-1)
 
-    def policy(self, config: Config, steps: int) -> Policy:
-        """Give the policy as a player that needs no torch, trained on so many decisions."""
-        return numpy_policy(config, self.layers(), self.action_net, self.cells, steps)
-
-    def load(self, policy: Policy) -> None:
-        """Take over the weights of a policy of the same sizes (see `check_same`); the value keeps its own."""
-        (weight, bias), *hidden = policy.layers[:-1]
-        with torch.no_grad():
-            self.first[:, : self.units] = torch.from_numpy(weight.T)
-            self.first_bias[: self.units] = torch.from_numpy(bias)
-        load_layers(self.policy_net, hidden)
-        load_layers([self.action_net], policy.layers[-1:])
-        if self.cells is not None:
-            load_layers(self.cells.layers, policy.cells)
-
     def layers(self) -> list[Layer]:
         """Give the policy's layers but the last."""
         first = (self.first[:, : self.units].detach().cpu().numpy().T.copy(), self.first_bias[: self.units].detach().cpu().numpy().copy())
         return [first, *linear_layers(self.policy_net)]
+
+    def policy(self, config: Config, steps: int) -> Policy:
+        """Give the policy as a player that needs no torch, after so many steps of a run."""
+        return numpy_policy(config, self.layers(), self.action_net, self.cells, steps)
+
+    def load(self, policy: Policy) -> None:
+        """Take over the weights of a policy; the value's stay as they are.
+
+        Raises:
+            PolicyError: it has another architecture.
+        """
+        mine = self.layers() + linear_layers([self.action_net]), [] if self.cells is None else linear_layers(self.cells.layers)
+        if [weight.shape for part in mine for weight, _ in part] != [weight.shape for part in (policy.layers, policy.cells) for weight, _ in part]:
+            raise PolicyError(f"{policy.name} has a network of other sizes than the configuration's")
+        (first, bias), *others = policy.layers
+        with torch.no_grad():
+            self.first[:, : self.units] = torch.from_numpy(first.T.copy())
+            self.first_bias[: self.units] = torch.from_numpy(bias)
+        _set_linear([*self.policy_net, self.action_net], others)
+        if self.cells is not None:
+            _set_linear(self.cells.layers, policy.cells)
+
+
+def _set_linear(modules: Iterable[nn.Module], layers: Iterable[Layer]) -> None:
+    """Put weights into linear layers, see `linear_layers`."""
+    linear = [module for module in modules if isinstance(module, nn.Linear)]
+    with torch.no_grad():
+        for layer, (weight, bias) in zip(linear, layers, strict=True):
+            layer.weight.copy_(torch.from_numpy(weight))
+            layer.bias.copy_(torch.from_numpy(bias))
+
+
+def make_network(config: Config) -> ActorCritic:
+    """Make the network that a configuration describes: forward, `policy` and `load`."""
+    return ActorCritic(config)
 
 
 def device_of(config: Config) -> torch.device:
@@ -148,11 +169,6 @@ def device_of(config: Config) -> torch.device:
     if config.device == "cuda" and not torch.cuda.is_available():
         raise ConfigError("device: torch finds no GPU here, got 'cuda'; use 'cpu' or 'auto'")
     return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if config.device == "auto" else config.device)
-
-
-def make_network(config: Config) -> ActorCritic:
-    """Make the network that a configuration describes."""
-    return ActorCritic(config)
 
 
 def check_same(policy: Policy, config: Config) -> None:
@@ -195,12 +211,3 @@ def linear_layers(modules: Iterable[nn.Module]) -> list[Layer]:
     """Give weight (f4 [outputs, inputs]) and bias (f4 [outputs]) of each linear layer."""
     linear = [module for module in modules if isinstance(module, nn.Linear)]
     return [(layer.weight.detach().cpu().numpy().copy(), layer.bias.detach().cpu().numpy().copy()) for layer in linear]
-
-
-def load_layers(modules: Iterable[nn.Module], layers: Iterable[Layer]) -> None:
-    """Give each linear layer the weight and the bias of a policy's."""
-    linear = [module for module in modules if isinstance(module, nn.Linear)]
-    with torch.no_grad():
-        for layer, (weight, bias) in zip(linear, layers, strict=True):
-            layer.weight.copy_(torch.from_numpy(weight))
-            layer.bias.copy_(torch.from_numpy(bias))
