@@ -69,6 +69,16 @@ def player_name(value: Any) -> Any:
 PlayerName = Annotated[str, BeforeValidator(player_name)]
 
 
+def policy_file(value: Any) -> Any:
+    """Check that a text names a policy file; whether it is one shows when it is loaded."""
+    if isinstance(value, str) and not value.endswith(SUFFIX):
+        raise PydanticCustomError("file", "must be a policy file, whose name ends in {suffix}", {"suffix": SUFFIX})
+    return value
+
+
+PolicyFile = Annotated[str, BeforeValidator(policy_file)]
+
+
 class Section(BaseModel):
     """Refuse unknown keys, look-alike types (``"3"``, ``true`` for 1) and not-a-numbers; a run's settings never change."""
 
@@ -102,6 +112,9 @@ class PpoConfig(Section):
     gae_lambda: float = Field(0.95, ge=0, le=1, description="lambda of the generalised advantage estimate")
     value_weight: float = Field(0.5, ge=0, le=10, description="weight of the value loss")
     max_grad_norm: float = Field(0.5, gt=0, le=1e6, description="gradients are clipped to this norm")
+    value_first: Annotated[int, BeforeValidator(whole_number), Field(ge=0, le=MOST_STEPS)] = Field(
+        200_000, description="with start: decisions at first in which only the value is learned, which a policy file does not hold"
+    )
     target_kl: float | None = Field(None, gt=0, le=1e6, description="an update stops early beyond 1.5 times this divergence; null: never")
 
     def at(self, name: str, progress: float) -> float:
@@ -146,6 +159,7 @@ class Config(Section):
     """A training run."""
 
     run: str = Field("runs/run", min_length=1, description="the run folder, which must not be there yet")
+    start: PolicyFile | None = Field(None, description="algorithm ppo: the policy file whose weights the policy begins with; null: random ones")
     algorithm: Literal["maskable_ppo", "ppo"] = Field(
         "maskable_ppo", description="maskable_ppo: sb3-contrib's, in one seat of every game; ppo: self-play from every seat, several times faster"
     )

@@ -62,6 +62,14 @@ class Learner(Protocol):
         """
         ...
 
+    def load(self, policy: Policy) -> None:
+        """Begin with the weights of a policy.
+
+        Raises:
+            ConfigError: it has another network or observation, or this algorithm cannot begin with one.
+        """
+        ...
+
     def set_opponents(self, opponents: Opponents) -> None:
         """Draw the opponents of games dealt from now on from these, in these shares."""
         ...

@@ -1,6 +1,6 @@
 """Proximal policy optimisation by self-play: every seat of every game is a learner or a frozen opponent.
 
-From top to bottom: the **masked distribution** over the legal actions; the **advantage estimate**; **decisions**, a batch of them; the
+From top to bottom: the **advantage estimate**; **decisions**, a batch of them; the
 **rollout**, in which they are collected; the **learner**, which draws players, plays, updates its network, and can be stored.
 
 A decision belongs to a trajectory: one seat's decisions in one game, in their order, however many others decide in between. A seat that is out
@@ -33,36 +33,13 @@ from sleuth_env.vector import SleuthVectorEnv
 from . import league
 from .checkpoint import each_array
 from .config import Config
+from .distribution import entropies, masked_log_probs, sampled
 from .learner import Learned, Opponents, Result
-from .network import ActorCritic, numpy_policy
+from .network import check_same, device_of, make_network
 from .sparse import SparseRows
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
-
-# --- the masked distribution ---
-
-NEVER = 1e30  # exp(-NEVER) is zero, also times NEVER
-
-
-def masked_log_probs(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-    """Give the log-probability of every action (f4 [D, A]), about -NEVER where it is not legal (f4 [D, A], 1 where it is, else 0)."""
-    # Adding is ten times faster than filling by a condition.
-    return torch.log_softmax(logits + (legal - 1) * NEVER, dim=-1)
-
-
-def entropies(log_probs: torch.Tensor) -> torch.Tensor:
-    """Give the entropy of each row in nats, f4 [D]."""
-    # softmax gives the probabilities several times faster than exp where most of them are zero.
-    return -(torch.softmax(log_probs, dim=-1) * log_probs).sum(dim=-1)
-
-
-def sampled(log_probs: torch.Tensor, legal: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
-    """Draw an action a row (i8 [D]) by inverting the distribution function at ``uniform`` (f4 [D, 1], in [0, 1))."""
-    heights = torch.softmax(log_probs, dim=-1).cumsum(dim=-1)
-    # The first action above; should rounding leave none that is legal, the first legal one.
-    return (legal * (1 + (heights > uniform * heights[:, -1:]).float())).argmax(dim=-1)
-
 
 # --- the advantage estimate ---
 
@@ -193,9 +170,9 @@ class PpoLearner:
     def __init__(self, config: Config) -> None:
         self.config, self.steps, self.updates = config, 0, 0
         torch.manual_seed(config.seed)
-        self.device = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if config.device == "auto" else config.device)
-        self.network = ActorCritic(config).to(self.device)
-        self.optimizer = torch.optim.Adam(self.network.parameters(), eps=1e-5, fused=True)
+        self.device = device_of(config)
+        self.network = make_network(config).to(self.device)
+        self._begin_optimizer()
         self.envs = SleuthVectorEnv(config.num_envs, record=config.record, copy=False, **asdict(config.options))
         # Two generators: from the bits that bots are handed nothing else can be told.
         self.chance, self.bits = (np.random.default_rng(sequence) for sequence in np.random.SeedSequence(config.seed).spawn(2))
@@ -203,6 +180,14 @@ class PpoLearner:
         self._opponents: list[Bot] = []
         self._shares = np.ones(1)
         self._deal()
+
+    def _begin_optimizer(self) -> None:
+        self.optimizer = torch.optim.Adam(self.network.parameters(), eps=1e-5, fused=True)
+
+    def load(self, policy: Policy) -> None:
+        """Begin with a policy's weights."""
+        check_same(policy, self.config)
+        self.network.load(policy)
 
     def _deal(self) -> None:
         """Begin new games; all seats are the learner's until opponents are set."""
@@ -296,6 +281,11 @@ class PpoLearner:
 
     # An update.
 
+    @property
+    def only_value(self) -> bool:
+        """Whether only the value is learned yet: a policy to start from comes without one, and advantages of no worth would spoil it."""
+        return self.config.start is not None and self.steps < self.config.ppo.value_first
+
     def learn(self, progress: float, stopped: Callable[[], bool]) -> Learned | None:
         """Collect one rollout and learn from it; None where it was stopped, and then all is as before."""
         before = self._position()
@@ -307,8 +297,11 @@ class PpoLearner:
         if rollout.waiting:
             # These were valued by the network as it was before the last update.
             decisions.values[: rollout.waiting] = self._values(self._waiting.seen)
-        self.steps += rollout.fresh
         statistics = self._update(decisions, rollout, progress)
+        only_value, self.steps = self.only_value, self.steps + rollout.fresh
+        if only_value and not self.only_value:
+            # Its count of steps must be that of the policy's weights, too, or the first ones would be several times too long.
+            self._begin_optimizer()
         self._waiting, self._last = rollout.left(decisions)
         return Learned(rollout.episodes, statistics, rollout.results)
 
@@ -353,7 +346,7 @@ class PpoLearner:
         ratio = moved.exp()
         policy_loss = -torch.min(ratio * good, ratio.clamp(1 - clip, 1 + clip) * good).mean()
         value_loss, entropy = (values - target).square().mean(), entropies(log_probs).mean()
-        loss = policy_loss + ppo.value_weight * value_loss - entropy_weight * entropy
+        loss = ppo.value_weight * value_loss + (0 if self.only_value else policy_loss - entropy_weight * entropy)
         self.optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), ppo.max_grad_norm)
@@ -365,7 +358,7 @@ class PpoLearner:
 
     def policy(self) -> Policy:
         """Give the learner as it is now as a player that needs no torch."""
-        return numpy_policy(self.config, self.network.layers(), self.network.action_net, self.network.cells, self.steps)
+        return self.network.policy(self.config, self.steps)
 
     def state(self) -> dict[str, Any]:
         """Give weights, optimiser, generators, the games under way and the decisions that wait in them."""

@@ -26,12 +26,13 @@ from sleuth_env.policy_file import PolicyError, read_metadata, write_atomically
 
 from .checkpoint import all_finite, locked, read_checkpoint
 from .config import Config, ConfigError
-from .curve import Screen, make_logger
+from .curve import make_logger
 from .early_stop import EarlyStop
 from .league import League
 from .learner import Learned, Learner
 from .pool import Pool
 from .progress import EVALUATION, SECONDS, STEPS
+from .screen import Screen
 from .versions import package_versions
 
 
@@ -48,8 +49,6 @@ class Run:
 
     def __init__(self, config: Config, folder: Path) -> None:
         self.config, self.folder = config, folder
-        if config.device == "cuda" and not torch.cuda.is_available():
-            raise ConfigError("device: torch finds no GPU here, got 'cuda'; use 'cpu' or 'auto'")
         torch.set_num_threads(config.threads)
         self.pool = Pool(config, folder)
         self.baselines = {name: make_player(name, config.options) for name in config.evaluation.against}
@@ -79,8 +78,10 @@ class Run:
         """Make the run folder, take the first snapshot and write the first checkpoint; whatever fails leaves no folder.
 
         Raises:
-            ConfigError: the folder cannot be made.
+            ValueError: there is no policy to start from, or it does not fit, or the folder cannot be made.
         """
+        if self.config.start is not None:
+            self.learner.load(make_player(self.config.start, self.config.options))
         try:
             self.folder.mkdir(parents=True)
         except OSError as error:
@@ -238,7 +239,9 @@ class Run:
         for key, value in row.items():
             self.logger.record(key, value)
         self.logger.dump(self.steps)
-        screen.show(row, always=bool(scores))
+        names = {"time/fps": "{:,.0f} steps/s", "rollout/win_share": "won {:.1%}", "rollout/ep_len_mean": "{:.0f} decisions a game"}
+        parts = [text.format(row[key]) for key, text in names.items() if key in row]
+        screen.show(self.steps, "   ".join(parts + [f"{key} {share:.1%}" for key, share in scores.items()]), always=bool(scores))
 
     def checkpoint(self) -> None:
         """Write what `resume` needs, and the last policy, each in one atomic step; let old checkpoints go."""
