@@ -18,7 +18,7 @@ from sleuth_env.policy_file import PolicyError, pretrained_names, read_metadata
 from sleuth_env.sleuth import Options
 from tests.policies import VERSIONS, random_policy
 from tests.terminal import said, type_in
-from training.config import make_config, read_yaml
+from training.config import ConfigError, make_config, read_yaml
 from training.pool import Pool
 
 ROOT = Path(__file__).parents[1]
@@ -125,3 +125,10 @@ def test_a_wheel_holds_the_package_s_folder() -> None:
 def test_what_is_shipped_can_be_loaded_and_is_small(name: str) -> None:
     assert f"{policy_file.PRETRAINED}{load_policy(name).options.num_players}p" == name
     assert Path(policy_file.located(name)).stat().st_size <= 5 << 20
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_run_can_start_from_it() -> None:
+    assert make_config(read_yaml("{algorithm: ppo, start: pretrained:4p}", "text")).start == "pretrained:4p"
+    with pytest.raises(ConfigError, match="start: must be a policy file"):
+        make_config({"algorithm": "ppo", "start": "sheet"})

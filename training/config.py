@@ -71,7 +71,7 @@ PlayerName = Annotated[str, BeforeValidator(player_name)]
 
 def policy_file(value: Any) -> Any:
     """Check that a text names a policy file; whether it is one shows when it is loaded."""
-    if isinstance(value, str) and not value.endswith(SUFFIX):
+    if isinstance(value, str) and not names_file(value):
         raise PydanticCustomError("file", "must be a policy file, whose name ends in {suffix}", {"suffix": SUFFIX})
     return value
 
