@@ -19,7 +19,7 @@ import pytest
 from sleuth_env import sleuth
 from sleuth_env.match import Table, play_match
 from sleuth_env.policy import Policy, load_policy, make_player, save_policy
-from sleuth_env.policy_file import PolicyError, read_metadata
+from sleuth_env.policy_file import PolicyError, pretrained_names, read_metadata
 from sleuth_env.sleuth import Options
 from tests.policies import THREE, VERSIONS, random_policy
 
@@ -176,7 +176,8 @@ def test_other_options_are_refused_by_name(file: Path, change: dict[str, Any]):
 
 
 def test_a_name_that_is_neither_a_bot_nor_a_file_is_refused():
-    with pytest.raises(PolicyError, match=rf"no bot 'nobody': a player is one of the bots {', '.join(sleuth.BOTS)}, or a policy file, .*\.safetensors"):
+    known = ", ".join([*sleuth.BOTS, *pretrained_names()])
+    with pytest.raises(PolicyError, match=rf"no bot 'nobody': a player is one of the bots {known}, or a policy file, .*\.safetensors"):
         make_player("nobody", THREE)
     assert make_player("random", THREE).name == "random"
 

@@ -12,7 +12,8 @@ import torch
 from sleuth_env import sleuth
 from sleuth_env.vector import SleuthVectorEnv
 from training.config import make_config
-from training.ppo import CURVES, ENDED, LEARNER, OPEN, Decisions, PpoLearner, Rollout, advantages, entropies, masked_log_probs, sampled
+from training.distribution import entropies, masked_log_probs, sampled
+from training.ppo import CURVES, ENDED, LEARNER, OPEN, Decisions, PpoLearner, Rollout, advantages
 from training.sparse import Product, SparseRows
 
 TINY: dict[str, Any] = {

@@ -10,10 +10,11 @@ import pytest
 import torch
 import yaml
 
-from sleuth_env.policy import load_policy
+from sleuth_env.policy import load_policy, save_policy
 from tests.test_train import TINY, curve, played, states, steps_of
 from training.config import make_config
 from training.network import ActorCritic, numpy_policy
+from training.ppo import PpoLearner
 from training.run import Run
 from training.sparse import SparseRows
 from training.train import main
@@ -34,6 +35,7 @@ def test_a_run_leaves_the_same_files_as_the_other_algorithm(tiny: Path, tmp_path
     assert {path.name for path in run.iterdir()} == {
         "config.yaml",
         "progress.csv",
+        "league.csv",
         "best.safetensors",
         "last.safetensors",
         "lock",
@@ -123,3 +125,41 @@ def test_numpy_plays_what_torch_has_learned(network: dict[str, Any]):
     policy = numpy_policy(config, networks.layers(), networks.action_net, networks.cells, 0)
     assert np.abs(policy.logits(observations) - logits.numpy()).max() < 1e-3
     assert values.shape == (len(observations),)
+
+
+def test_after_a_warm_start_the_value_is_learned_first(tmp_path: Path):
+    config = make_config(SELF_PLAY)
+    first = Run(config, tmp_path / "first")
+    save_policy(first.policy(), tmp_path / "first.safetensors", {})
+    warm = Run(make_config(SELF_PLAY | {"start": str(tmp_path / "first.safetensors"), "ppo": SELF_PLAY["ppo"] | {"value_first": 100}}), tmp_path / "warm")
+    warm.start()
+    learner = warm.learner
+    assert isinstance(learner, PpoLearner)
+    observations, _, _ = played()
+    before, value = first.policy().logits(observations), learner.network.last_value.weight.detach().clone()
+    # Two rollouts of 64 and more.
+    for only_value in (True, True, False):
+        assert learner.only_value == only_value
+        np.testing.assert_array_equal(learner.policy().logits(observations), before)
+        learner.learn(0.0, lambda: False)
+        assert not torch.equal(learner.network.last_value.weight, value)
+    assert not np.array_equal(learner.policy().logits(observations), before)
+    # One rollout's minibatches.
+    (steps,) = {float(state["step"]) for state in learner.optimizer.state_dict()["state"].values()}
+    assert steps in (2, 3)
+
+
+def test_a_warm_run_that_is_resumed_is_the_unbroken_one(tmp_path: Path):
+    save_policy(Run(make_config(SELF_PLAY), tmp_path / "first").policy(), tmp_path / "first.safetensors", {})
+    changes = {"start": str(tmp_path / "first.safetensors"), "ppo": SELF_PLAY["ppo"] | {"value_first": 100, "final_learning_rate": None}, "total_steps": 260}
+    unbroken = Run(make_config(SELF_PLAY | changes), tmp_path / "unbroken")
+    unbroken.start()
+    unbroken.train()
+    for steps in (64, 128, 260):
+        broken = Run(make_config(SELF_PLAY | changes | {"total_steps": steps}), tmp_path / "broken")
+        # The policy file is needed only once.
+        (broken.start if steps == 64 else broken.resume)()
+        (tmp_path / "first.safetensors").unlink(missing_ok=True)
+        broken.train()
+    for one, other in zip(states(unbroken), states(broken), strict=True):
+        assert torch.equal(one, other)

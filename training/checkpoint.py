@@ -5,9 +5,11 @@ from __future__ import annotations
 import fcntl
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import torch
 
 from .config import ConfigError
@@ -64,3 +66,10 @@ def all_finite(tree: Any) -> bool:
     if isinstance(tree, (list, tuple)):
         return all(map(all_finite, tree))
     return not isinstance(tree, float) or math.isfinite(tree)
+
+
+def each_array(change: Callable[[Any], Any], tree: Any) -> Any:
+    """Change every array or tensor in nested dicts."""
+    if isinstance(tree, dict):
+        return {key: each_array(change, value) for key, value in tree.items()}
+    return change(tree) if isinstance(tree, (np.ndarray, torch.Tensor)) else tree

@@ -24,7 +24,7 @@ mistake); 130 interrupted by Ctrl-C and 143 by SIGTERM, after saving a checkpoin
 MOST_SAID = 200
 
 # What the network, the checkpoint's numbers and the curve mean depends on these.
-FIXED = ("algorithm", "seed", "record", "options", "network")
+FIXED = ("algorithm", "seed", "start", "record", "options", "network")
 
 
 class Parser(argparse.ArgumentParser):
@@ -46,20 +46,24 @@ def make_parser() -> Parser:
     )
     parser.add_argument("config", nargs="?", metavar="CONFIG", help="a YAML file, for instance configs/smoke.yaml")
     parser.add_argument("--resume", metavar="RUN", help="go on with the run in this folder, from its latest checkpoint, instead of CONFIG")
+    add_keys(parser)
+    return parser
+
+
+def add_keys(parser: Parser) -> None:
+    """Add one option for each key of the schema."""
     group = parser.add_argument_group("keys of the configuration", "they win over the file; values are YAML, e.g. --network.hidden '[64, 64]'")
     for path, text, default in keys():
         shown = "null" if default is None else str(default).lower() if isinstance(default, bool) else default
         group.add_argument(f"--{path}".replace("_", "-"), dest=path, metavar="VALUE", default=argparse.SUPPRESS, help=f"{text} [{shown}]".replace("%", "%%"))
-    return parser
 
 
-def parsed(arguments: Sequence[str] | None) -> dict[str, Any]:
+def parsed(parser: Parser, arguments: Sequence[str] | None) -> dict[str, Any]:
     """Read the command line.
 
     Raises:
         ConfigError: an unknown option, or one without its value.
     """
-    parser = make_parser()
     words = [word.split("=") for word in (sys.argv[1:] if arguments is None else arguments)]
     # --ppo.learning_rate is --ppo.learning-rate.
     known, unknown = parser.parse_known_args(["=".join([name.replace("_", "-") if name[:2] == "--" else name, *value]) for name, *value in words])
@@ -125,9 +129,10 @@ def resumed_run(folder: Path, overrides: dict[str, str]) -> Any:
 
     run = Run(config, folder)
     run.resume()
-    if run.steps >= config.total_steps:
+    if run.ended:
         run.close()
-        raise ConfigError(f"{folder} is complete with {run.steps} steps: go on with a larger --total-steps")
+        more = "a larger --total-steps" if run.steps >= config.total_steps else "--evaluation.stop-at null --evaluation.patience null"
+        raise ConfigError(f"{folder} is complete with {run.steps} steps ({run.ended}): go on with {more}")
     if config != before:
         run.write_config()
     return run
@@ -136,7 +141,7 @@ def resumed_run(folder: Path, overrides: dict[str, str]) -> Any:
 def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
     """Run the command; give its exit code. `came` are the signals to stop, also those that a library has swallowed while it was imported."""
     try:
-        given = parsed(arguments)
+        given = parsed(make_parser(), arguments)
         source, folder = given.pop("config"), given.pop("resume")
         if (source is None) == (folder is None):
             raise ConfigError("command line: give either a CONFIG file or --resume RUN; --help lists everything")
@@ -159,7 +164,7 @@ def ended(run: Any, number: int) -> str:
     """Say how a run has ended: by itself, or by the signal of this number."""
     if number:
         return f"interrupted: checkpoint saved at step {run.steps:,}; go on with: python -m training.train --resume {run.folder}"
-    return f"done, {run.seconds:.0f} s of training in all; the policies are {' and '.join(map(str, sorted(run.folder.glob('*.safetensors'))))}"
+    return f"done ({run.ended}), {run.seconds:.0f} s of training in all; the policies are {' and '.join(map(str, sorted(run.folder.glob('*.safetensors'))))}"
 
 
 def failed(error: Exception, code: int) -> int:

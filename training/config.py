@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from sleuth_env import sleuth
-from sleuth_env.policy_file import SUFFIX, one_line
+from sleuth_env.policy_file import SUFFIX, names_file, one_line, pretrained_names
 
 MOST_QUOTED, MOST_MISTAKES, MOST_FILE_BYTES = 80, 20, 1 << 20
 
@@ -60,12 +60,23 @@ Bias = Annotated[float, Field(ge=-1e3, le=1e3)]
 
 def player_name(value: Any) -> Any:
     """Check that a text names a bot or a policy file; whether the file is one shows when it is loaded."""
-    if isinstance(value, str) and value not in sleuth.BOTS and not value.endswith(SUFFIX):
-        raise PydanticCustomError("player", "must be one of {names}, or a file that ends in {suffix}", {"names": ", ".join(sleuth.BOTS), "suffix": SUFFIX})
+    if isinstance(value, str) and value not in sleuth.BOTS and not names_file(value):
+        known = ", ".join([*sleuth.BOTS, *pretrained_names()])
+        raise PydanticCustomError("player", "must be one of {names}, or a file that ends in {suffix}", {"names": known, "suffix": SUFFIX})
     return value
 
 
 PlayerName = Annotated[str, BeforeValidator(player_name)]
+
+
+def policy_file(value: Any) -> Any:
+    """Check that a text names a policy file; whether it is one shows when it is loaded."""
+    if isinstance(value, str) and not names_file(value):
+        raise PydanticCustomError("file", "must be a policy file, whose name ends in {suffix}", {"suffix": SUFFIX})
+    return value
+
+
+PolicyFile = Annotated[str, BeforeValidator(policy_file)]
 
 
 class Section(BaseModel):
@@ -101,6 +112,9 @@ class PpoConfig(Section):
     gae_lambda: float = Field(0.95, ge=0, le=1, description="lambda of the generalised advantage estimate")
     value_weight: float = Field(0.5, ge=0, le=10, description="weight of the value loss")
     max_grad_norm: float = Field(0.5, gt=0, le=1e6, description="gradients are clipped to this norm")
+    value_first: Annotated[int, BeforeValidator(whole_number), Field(ge=0, le=MOST_STEPS)] = Field(
+        200_000, description="with start: decisions at first in which only the value is learned, which a policy file does not hold"
+    )
     target_kl: float | None = Field(None, gt=0, le=1e6, description="an update stops early beyond 1.5 times this divergence; null: never")
 
     def at(self, name: str, progress: float) -> float:
@@ -130,6 +144,8 @@ class EvaluationConfig(Section):
     every: Count = Field(100_000, description="steps between two evaluations")
     deals: Annotated[int, BeforeValidator(whole_number), Field(ge=2, le=100000)] = Field(50, description="deals of a match, each played once from every seat")
     seed: Seed = Field(1_000, description="seed of the deals, the same in every evaluation")
+    stop_at: float | None = Field(None, gt=0, le=1, description="the run ends once an evaluation's mean win share reaches this; null: never")
+    patience: Count | None = Field(None, description="the run ends after as many evaluations in a row without a new best mean win share; null: never")
 
 
 class CheckpointsConfig(Section):
@@ -143,6 +159,7 @@ class Config(Section):
     """A training run."""
 
     run: str = Field("runs/run", min_length=1, description="the run folder, which must not be there yet")
+    start: PolicyFile | None = Field(None, description="algorithm ppo: the policy file whose weights the policy begins with; null: random ones")
     algorithm: Literal["maskable_ppo", "ppo"] = Field(
         "maskable_ppo", description="maskable_ppo: sb3-contrib's, in one seat of every game; ppo: self-play from every seat, several times faster"
     )
@@ -174,6 +191,9 @@ class Config(Section):
         shares = [*self.opponents.bots.values(), self.opponents.past_selves, self.opponents.learner if self.algorithm == "ppo" else 0.0]
         if sum(shares) < 0.001:
             raise _mistake("opponents", "the shares must add up to at least 0.001")
+        for key in ("stop_at", "patience"):
+            if getattr(self.evaluation, key) is not None and not self.evaluation.against:
+                raise _mistake(f"evaluation.{key}", "needs somebody in evaluation.against, got []")
         for verb in self.network.initial_bias:
             if verb not in verbs:
                 raise _mistake(f"network.initial_bias.{verb}", unknown_key(verb, verbs))

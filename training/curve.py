@@ -1,24 +1,19 @@
-"""The learning curve: writers for Stable-Baselines3's logger that a resumed run continues, and what the terminal shows."""
+"""The learning curve: writers for Stable-Baselines3's logger that a resumed run continues."""
 
 from __future__ import annotations
 
 import csv
-import sys
-import time
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat, filter_excluded_keys
 from torch.utils.tensorboard import SummaryWriter
 
 from sleuth_env.policy_file import write_atomically
 
 from .config import ConfigError
-
-STEPS = "time/total_timesteps"
-SECONDS_BETWEEN_LINES = 5
+from .progress import STEPS, read_rows
 
 
 def make_logger(folder: Path, steps: int) -> Logger:
@@ -35,23 +30,11 @@ class CsvCurve(KVWriter):
         self.rows: list[dict[str, Any]] = []
         if path.exists():
             try:
-                self._read(steps)
-            except (ValueError, OSError, csv.Error) as error:
-                raise ConfigError(f"{path} is not the curve of a run ({error}); move it away to begin a new one") from error
+                self.columns, rows = read_rows(path)
+            except ConfigError as error:
+                raise ConfigError(f"{error}; move it away to begin a new one") from error
+            self.rows = [row for row in rows if int(row[STEPS]) <= steps]
             self._rewrite()
-
-    def _read(self, steps: int) -> None:
-        text = self.path.read_text(encoding="utf-8")
-        # A process that was killed may have left half a line.
-        reader = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())
-        self.columns = list(reader.fieldnames or [])
-        for row in reader:
-            if STEPS not in row or len(row) != len(self.columns) or None in row.values():
-                raise ValueError(f"line {reader.line_num} has other cells than a {STEPS} and the columns of the first line")
-            for cell in row.values():
-                float(cell or 0)
-            if int(row[STEPS]) <= steps:
-                self.rows.append(row)
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """Append a row, with new columns where there are new keys."""
@@ -82,35 +65,3 @@ class TensorBoardCurve(TensorBoardOutputFormat):
     def __init__(self, folder: Path, steps: int) -> None:
         self.writer = SummaryWriter(str(folder), purge_step=steps + 1 if steps else None)
         self._is_closed = False
-
-
-class Screen:
-    """Show progress: a bar on a terminal, else a plain line now and then."""
-
-    def __init__(self, total_steps: int, steps: int) -> None:
-        self.total_steps = total_steps
-        self._last_line = 0.0
-        self._bar: Progress | None = None
-        if sys.stdout.isatty():
-            columns = (BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f} steps"), TimeRemainingColumn(), TextColumn("{task.description}"))
-            self._bar = Progress(*columns)
-            self._task = self._bar.add_task("", total=total_steps, completed=steps)
-            self._bar.start()
-
-    def show(self, row: dict[str, Any], always: bool = False) -> None:
-        """Show a row of the log; ``always`` also where the last line is only a moment old."""
-        steps = row[STEPS]
-        names = {"time/fps": "{:,.0f} steps/s", "rollout/win_share": "won {:.1%}", "rollout/ep_len_mean": "{:.0f} decisions a game"}
-        parts = [text.format(row[key]) for key, text in names.items() if key in row]
-        parts += [f"{key} {row[key]:.1%}" for key in row if key.startswith("eval/")]
-        if self._bar is not None:
-            self._bar.update(self._task, completed=steps, description="   ".join(parts))
-        elif always or time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
-            self._last_line = time.monotonic()
-            sys.stdout.write(f"{steps:>12,} of {max(steps, self.total_steps):,} steps   {'   '.join(parts)}\n")
-            sys.stdout.flush()
-
-    def close(self) -> None:
-        """Take the bar away."""
-        if self._bar is not None:
-            self._bar.stop()

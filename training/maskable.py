@@ -16,9 +16,9 @@ from sleuth_env import sleuth
 from sleuth_env.policy import Policy
 from sleuth_env.sb3 import SleuthVecEnv
 
-from .config import Config
+from .config import Config, ConfigError
 from .learner import Learned, Opponents
-from .network import begin_logits, linear_layers, make_cells, num_scores, numpy_policy, perceptron
+from .network import begin_logits, device_of, linear_layers, make_cells, num_scores, numpy_policy, perceptron
 
 
 class Hidden(nn.Module):
@@ -109,7 +109,7 @@ class MaskableLearner:
             target_kl=ppo.target_kl,
             policy_kwargs={"config": self.config},
             seed=self.config.seed,
-            device=self.config.device,
+            device=device_of(self.config),
         )
 
     @property
@@ -140,6 +140,10 @@ class MaskableLearner:
         statistics = {key: value for key, value in self.model.logger.name_to_value.items() if key.startswith("train/")}
         self.model.logger.dump()
         return Learned(watch.episodes, statistics)
+
+    def load(self, policy: Policy) -> None:
+        """Refuse: the value would begin untrained and spoil the policy in the first updates."""
+        raise ConfigError("start: only algorithm ppo can begin with a policy (it learns the value first), got maskable_ppo")
 
     def set_opponents(self, opponents: Opponents) -> None:
         """Draw opponents from these."""

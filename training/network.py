@@ -15,8 +15,9 @@ from torch import nn
 
 from sleuth_env import sleuth
 from sleuth_env.policy import Policy
+from sleuth_env.policy_file import PolicyError
 
-from .config import Config, verb_of
+from .config import Config, ConfigError, shown, verb_of
 from .sparse import Product, SparseRows
 
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
@@ -122,6 +123,73 @@ class ActorCritic(nn.Module):
         """Give the policy's layers but the last."""
         first = (self.first[:, : self.units].detach().cpu().numpy().T.copy(), self.first_bias[: self.units].detach().cpu().numpy().copy())
         return [first, *linear_layers(self.policy_net)]
+
+    def policy(self, config: Config, steps: int) -> Policy:
+        """Give the policy as a player that needs no torch, after so many steps of a run."""
+        return numpy_policy(config, self.layers(), self.action_net, self.cells, steps)
+
+    def load(self, policy: Policy) -> None:
+        """Take over the weights of a policy; the value's stay as they are.
+
+        Raises:
+            PolicyError: it has another architecture.
+        """
+        mine = self.layers() + linear_layers([self.action_net]), [] if self.cells is None else linear_layers(self.cells.layers)
+        if [weight.shape for part in mine for weight, _ in part] != [weight.shape for part in (policy.layers, policy.cells) for weight, _ in part]:
+            raise PolicyError(f"{policy.name} has a network of other sizes than the configuration's")
+        (first, bias), *others = policy.layers
+        with torch.no_grad():
+            self.first[:, : self.units] = torch.from_numpy(first.T.copy())
+            self.first_bias[: self.units] = torch.from_numpy(bias)
+        _set_linear([*self.policy_net, self.action_net], others)
+        if self.cells is not None:
+            _set_linear(self.cells.layers, policy.cells)
+
+
+def _set_linear(modules: Iterable[nn.Module], layers: Iterable[Layer]) -> None:
+    """Put weights into linear layers, see `linear_layers`."""
+    linear = [module for module in modules if isinstance(module, nn.Linear)]
+    with torch.no_grad():
+        for layer, (weight, bias) in zip(linear, layers, strict=True):
+            layer.weight.copy_(torch.from_numpy(weight))
+            layer.bias.copy_(torch.from_numpy(bias))
+
+
+def make_network(config: Config) -> ActorCritic:
+    """Make the network that a configuration describes: forward, `policy` and `load`."""
+    return ActorCritic(config)
+
+
+def device_of(config: Config) -> torch.device:
+    """Give the device on which torch computes.
+
+    Raises:
+        ConfigError: there is none of this kind.
+    """
+    if config.device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("device: torch finds no GPU here, got 'cuda'; use 'cpu' or 'auto'")
+    return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if config.device == "auto" else config.device)
+
+
+def check_same(policy: Policy, config: Config) -> None:
+    """Check that a policy has the observation and the network that a configuration describes.
+
+    Raises:
+        ConfigError: it has others; the message names what differs.
+    """
+    network, hidden = config.network, [[bias.size for _, bias in layers[:-1]] for layers in (policy.layers, policy.cells)]
+    here = {"record": config.record, "network.hidden": network.hidden, "network.cells": network.cells, "network.activation": network.activation}
+    there = {
+        "record": policy.record,
+        "network.hidden": hidden[0],
+        "network.cells": hidden[1] if policy.cells else None,
+        "network.activation": policy.activation,
+    }
+    wrong = [f"{key} is {shown(there[key])} there, {shown(here[key])} here" for key in here if there[key] != here[key]]
+    if not wrong and policy.cells and not np.array_equal(policy.cell_inputs, gem_inputs(config)):
+        wrong = ["the inputs of its cells are others"]
+    if wrong:
+        raise ConfigError(f"start: the policy {policy.name} cannot be gone on from: {', '.join(wrong)}")
 
 
 def numpy_policy(config: Config, layers: list[Layer], last: nn.Linear, cells: Cells | None, steps: int) -> Policy:

@@ -1,6 +1,6 @@
 """Proximal policy optimisation by self-play: every seat of every game is a learner or a frozen opponent.
 
-From top to bottom: the **masked distribution** over the legal actions; the **advantage estimate**; **decisions**, a batch of them; the
+From top to bottom: the **advantage estimate**; **decisions**, a batch of them; the
 **rollout**, in which they are collected; the **learner**, which draws players, plays, updates its network, and can be stored.
 
 A decision belongs to a trajectory: one seat's decisions in one game, in their order, however many others decide in between. A seat that is out
@@ -30,37 +30,16 @@ from sleuth_env.game import Bot, opaque
 from sleuth_env.policy import Policy
 from sleuth_env.vector import SleuthVectorEnv
 
+from . import league
+from .checkpoint import each_array
 from .config import Config
-from .learner import Learned, Opponents
-from .network import ActorCritic, numpy_policy
+from .distribution import entropies, masked_log_probs, sampled
+from .learner import Learned, Opponents, Result
+from .network import check_same, device_of, make_network
 from .sparse import SparseRows
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
-
-# --- the masked distribution ---
-
-NEVER = 1e30  # exp(-NEVER) is zero, also times NEVER
-
-
-def masked_log_probs(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-    """Give the log-probability of every action (f4 [D, A]), about -NEVER where it is not legal (f4 [D, A], 1 where it is, else 0)."""
-    # Adding is ten times faster than filling by a condition.
-    return torch.log_softmax(logits + (legal - 1) * NEVER, dim=-1)
-
-
-def entropies(log_probs: torch.Tensor) -> torch.Tensor:
-    """Give the entropy of each row in nats, f4 [D]."""
-    # softmax gives the probabilities several times faster than exp where most of them are zero.
-    return -(torch.softmax(log_probs, dim=-1) * log_probs).sum(dim=-1)
-
-
-def sampled(log_probs: torch.Tensor, legal: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
-    """Draw an action a row (i8 [D]) by inverting the distribution function at ``uniform`` (f4 [D, 1], in [0, 1))."""
-    heights = torch.softmax(log_probs, dim=-1).cumsum(dim=-1)
-    # The first action above; should rounding leave none that is legal, the first legal one.
-    return (legal * (1 + (heights > uniform * heights[:, -1:]).float())).argmax(dim=-1)
-
 
 # --- the advantage estimate ---
 
@@ -148,6 +127,7 @@ class Rollout:
         self.followers = np.full(self.size + room, OPEN, np.int64)
         self.rewards, self.final_values = np.zeros(self.size + room, np.float32), np.zeros(self.size + room, np.float32)
         self.episodes: list[tuple[float, int]] = []
+        self.results: list[Result] = []
 
     @property
     def fresh(self) -> int:
@@ -190,9 +170,9 @@ class PpoLearner:
     def __init__(self, config: Config) -> None:
         self.config, self.steps, self.updates = config, 0, 0
         torch.manual_seed(config.seed)
-        self.device = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if config.device == "auto" else config.device)
-        self.network = ActorCritic(config).to(self.device)
-        self.optimizer = torch.optim.Adam(self.network.parameters(), eps=1e-5, fused=True)
+        self.device = device_of(config)
+        self.network = make_network(config).to(self.device)
+        self._begin_optimizer()
         self.envs = SleuthVectorEnv(config.num_envs, record=config.record, copy=False, **asdict(config.options))
         # Two generators: from the bits that bots are handed nothing else can be told.
         self.chance, self.bits = (np.random.default_rng(sequence) for sequence in np.random.SeedSequence(config.seed).spawn(2))
@@ -200,6 +180,14 @@ class PpoLearner:
         self._opponents: list[Bot] = []
         self._shares = np.ones(1)
         self._deal()
+
+    def _begin_optimizer(self) -> None:
+        self.optimizer = torch.optim.Adam(self.network.parameters(), eps=1e-5, fused=True)
+
+    def load(self, policy: Policy) -> None:
+        """Begin with a policy's weights."""
+        check_same(policy, self.config)
+        self.network.load(policy)
 
     def _deal(self) -> None:
         """Begin new games; all seats are the learner's until opponents are set."""
@@ -281,6 +269,7 @@ class PpoLearner:
         if len(cut):
             final_values[cut] = self._values(SparseRows.of(last[cut].reshape(-1, last.shape[2]), np.arange(cut.size * last.shape[1]))).reshape(len(cut), -1)
         rollout.end(games, rewards[games], final_values)
+        rollout.results += league.results_of((league.LEARNER, *self._names), self._players[games], rewards[games])
         learned = self._players[games] == LEARNER
         rollout.episodes += zip(rewards[games][learned].tolist(), self._lengths[games][learned].tolist(), strict=True)
         self._players[games], self._lengths[games] = self._drawn(len(games)), 0
@@ -291,6 +280,11 @@ class PpoLearner:
         return values
 
     # An update.
+
+    @property
+    def only_value(self) -> bool:
+        """Whether only the value is learned yet: a policy to start from comes without one, and advantages of no worth would spoil it."""
+        return self.config.start is not None and self.steps < self.config.ppo.value_first
 
     def learn(self, progress: float, stopped: Callable[[], bool]) -> Learned | None:
         """Collect one rollout and learn from it; None where it was stopped, and then all is as before."""
@@ -303,10 +297,13 @@ class PpoLearner:
         if rollout.waiting:
             # These were valued by the network as it was before the last update.
             decisions.values[: rollout.waiting] = self._values(self._waiting.seen)
-        self.steps += rollout.fresh
         statistics = self._update(decisions, rollout, progress)
+        only_value, self.steps = self.only_value, self.steps + rollout.fresh
+        if only_value and not self.only_value:
+            # Its count of steps must be that of the policy's weights, too, or the first ones would be several times too long.
+            self._begin_optimizer()
         self._waiting, self._last = rollout.left(decisions)
-        return Learned(rollout.episodes, statistics)
+        return Learned(rollout.episodes, statistics, rollout.results)
 
     def _update(self, decisions: Decisions, rollout: Rollout, progress: float) -> dict[str, float]:
         """Learn from the decisions that are complete."""
@@ -349,7 +346,7 @@ class PpoLearner:
         ratio = moved.exp()
         policy_loss = -torch.min(ratio * good, ratio.clamp(1 - clip, 1 + clip) * good).mean()
         value_loss, entropy = (values - target).square().mean(), entropies(log_probs).mean()
-        loss = policy_loss + ppo.value_weight * value_loss - entropy_weight * entropy
+        loss = ppo.value_weight * value_loss + (0 if self.only_value else policy_loss - entropy_weight * entropy)
         self.optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), ppo.max_grad_norm)
@@ -361,19 +358,19 @@ class PpoLearner:
 
     def policy(self) -> Policy:
         """Give the learner as it is now as a player that needs no torch."""
-        return numpy_policy(self.config, self.network.layers(), self.network.action_net, self.network.cells, self.steps)
+        return self.network.policy(self.config, self.steps)
 
     def state(self) -> dict[str, Any]:
         """Give weights, optimiser, generators, the games under way and the decisions that wait in them."""
         games = self._position() | {"names": self._names, "seated": self._seated, "last": self._last, "waiting": asdict(self._waiting)}
-        return {"parameters": {"policy": self.network.state_dict(), "optimizer": self.optimizer.state_dict()}, "games": _each_array(torch.from_numpy, games)}
+        return {"parameters": {"policy": self.network.state_dict(), "optimizer": self.optimizer.state_dict()}, "games": each_array(torch.from_numpy, games)}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state; where it has another number of games, new ones are dealt."""
         self.network.load_state_dict(state["parameters"]["policy"])
         self.optimizer.load_state_dict(state["parameters"]["optimizer"])
         self.steps, self.updates = state["steps"], state["updates"]
-        games = _each_array(lambda tensor: tensor.cpu().numpy(), state["games"])
+        games = each_array(lambda tensor: tensor.cpu().numpy(), state["games"])
         self.chance.bit_generator.state, self.bits.bit_generator.state = games["chance"], games["bits"]
         self._deal()
         if len(games["players"]) == self.config.num_envs:
@@ -391,10 +388,3 @@ class PpoLearner:
         self.chance.bit_generator.state, self.bits.bit_generator.state = position["chance"], position["bits"]
         self.envs.set_state(position["envs"])
         self._players, self._lengths = position["players"], position["lengths"]
-
-
-def _each_array(change: Callable[[Any], Any], tree: Any) -> Any:
-    """Change every array or tensor in nested containers."""
-    if isinstance(tree, dict):
-        return {key: _each_array(change, value) for key, value in tree.items()}
-    return change(tree) if isinstance(tree, (np.ndarray, torch.Tensor)) else tree

@@ -5,21 +5,26 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from sleuth_command import noted_signals
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; give its exit code."""
+    return guarded("training.command", arguments, "training had not begun, nothing has changed")
+
+
+def guarded(module: str, arguments: Sequence[str] | None, interrupted: str) -> int:
+    """Run a module's ``command``; give its exit code, and say ``interrupted`` where a signal has ended it that it says nothing of."""
     with noted_signals(signal.SIGINT, signal.SIGTERM) as came:
         try:
-            from .command import command
-
-            return command(arguments, came)
+            code: int = import_module(module).command(arguments, came)
+            return code
         except BaseException as error:
             if came:
                 text = str(error) if isinstance(error, KeyboardInterrupt) else ""
-                sys.stderr.write(f"interrupted: {text or 'training had not begun, nothing has changed'}\n")
+                sys.stderr.write(f"interrupted: {text or interrupted}\n")
                 return 128 + came[-1]
             if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(("training", "sleuth_env")):
                 sys.stderr.write(f'error: training needs {error.name}, which is not installed: pip install ".[train]"\n')

@@ -1,0 +1,246 @@
+"""Warm start: a policy that has learned a teacher's decisions, and the run that begins with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import yaml
+
+from sleuth_env import sleuth
+from sleuth_env.match import evaluate
+from sleuth_env.policy import load_policy, make_player
+from tests.test_train import played, the_line
+from training.config import Config, make_config
+from training.imitate import main
+from training.imitation import Settings, examine, lines, train, weights_of
+from training.lessons import ACCEPTED, DECLINED, TURN, Lessons, collect
+from training.network import make_network
+from training.train import main as start
+
+TINY: dict[str, Any] = {
+    "algorithm": "ppo",
+    "num_envs": 16,
+    "total_steps": 512,
+    "options": {"num_players": 3, "max_turns": 40},
+    "network": {"hidden": [64], "cells": [8], "initial_bias": {"accuse": -6}},
+    "ppo": {"rollout_steps": 8, "batch_size": 64, "epochs": 1, "learning_rate": 1e-3, "value_first": 256},
+    "evaluation": {"against": []},
+}
+WORDS = ["--teacher", "sheet", "--decisions", "1500", "--epochs", "1", "--batch-size", "64"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with a configuration, and the policy that `sheet` has taught."""
+    folder = tmp_path_factory.mktemp("imitation")
+    (folder / "tiny.yaml").write_text(yaml.safe_dump(TINY | {"run": str(folder / "run")}))
+    assert main([str(folder / "tiny.yaml"), *WORDS, "--out", str(folder / "made/sheet.safetensors")]) == 0
+    return folder
+
+
+class Lowest:
+    """Take the first legal action."""
+
+    name = "lowest"
+
+    def act(self, views: Any, legal: np.ndarray, seeds: Any) -> np.ndarray:
+        return legal.argmax(axis=1)
+
+
+class Eager(Lowest):
+    """Let the random bits decide between the first two legal actions."""
+
+    def act(self, views: Any, legal: np.ndarray, seeds: Any) -> np.ndarray:
+        second = legal.copy()
+        second[np.arange(len(legal)), legal.argmax(axis=1)] = 0
+        return np.where((seeds % np.uint64(2) == 1) & second.any(axis=1), second.argmax(axis=1), legal.argmax(axis=1))
+
+
+def lessons_of(teacher: Any, number: int = 2000, declined: float = 1.0, **changes: Any) -> tuple[Config, Lessons]:
+    config = make_config(TINY | changes)
+    return config, collect(config, teacher, number, declined, 0.2, lambda _: None)
+
+
+def taught(teacher: Any, number: int, settings: Settings) -> dict[str, Any]:
+    config, lessons = lessons_of(teacher, number, settings.declined)
+    torch.manual_seed(1)
+    network = make_network(config)
+    train(network, lessons, settings, np.random.default_rng(1), lambda *_: None)
+    return {mark.kind: mark for mark in examine(network, lessons, settings.declined)}
+
+
+# --- the teacher's decisions ---
+
+
+def test_a_lesson_is_what_was_seen_what_was_legal_and_what_the_teacher_did():
+    config, lessons = lessons_of(make_player("sheet", make_config(TINY).options))
+    rows = np.arange(len(lessons))
+    legal = lessons.masks(rows, sleuth.num_actions(config.options))
+    assert (legal[rows, lessons.actions] == 1).all()
+    assert (legal[rows, lessons.again] == 1).all()
+    assert lessons.seen.dense(sleuth.observation_size(config.options, config.record)).max() <= 1
+    assert set(lessons.kinds.tolist()) == {TURN, ACCEPTED, DECLINED}
+    assert 0.05 < lessons.held_out.mean() < 0.5
+
+
+def test_of_the_declined_offers_a_share_is_kept_and_weighs_as_much_as_all():
+    teacher = make_player("sheet", make_config(TINY).options)
+    shares = []
+    for declined in (1.0, 0.25):
+        _, lessons = lessons_of(teacher, 4000, declined)
+        weights = weights_of(lessons.kinds, declined)
+        shares.append(weights[lessons.kinds == DECLINED].sum() / weights.sum())
+    assert shares[0] == pytest.approx(shares[1], abs=0.03)
+    assert 0.6 < shares[0] < 0.9
+
+
+def test_a_game_is_held_out_as_a_whole():
+    _, lessons = lessons_of(make_player("sheet", make_config(TINY).options), 2000, num_envs=1, ppo={"batch_size": 2})
+    # Its games last for dozens of decisions.
+    assert 1 <= np.diff(lessons.held_out).sum() < 40
+
+
+# --- learning ---
+
+
+def test_the_policy_reaches_the_teacher_s_choice_on_most_decisions_that_were_held_out():
+    marks = taught(make_player("sheet", make_config(TINY).options), 16_000, Settings(3, 128, 3e-3, 0.05))
+    assert marks["all"].agreement > 0.7
+    # There are some hundred legal questions.
+    assert marks["turns"].agreement > 0.15
+    assert marks["turns"].cross_entropy < 3
+    assert marks["all"].teacher > marks["turns"].teacher > 0.6
+
+
+def test_a_simple_teacher_is_learned_wholly():
+    marks = taught(Lowest(), 4000, Settings(4, 64, 3e-3, 1.0))
+    assert marks["all"].agreement > 0.95
+    assert marks["all"].teacher == 1
+
+
+def test_a_teacher_that_tosses_a_coin_is_known_to_by_its_second_answer():
+    marks = taught(Eager(), 2000, Settings(1, 64, 1e-3, 1.0))
+    assert marks["all"].teacher == pytest.approx(0.5, abs=0.1)
+
+
+def test_the_examination_is_a_table():
+    marks = taught(Lowest(), 1000, Settings(1, 64, 1e-3, 1.0))
+    head, *rows = lines(list(marks.values()))
+    assert head.split() == ["held", "out", "decisions", "agreement", "teacher", "cross-entropy"]
+    assert rows[-3].startswith("all ")
+
+
+# --- the command ---
+
+
+def test_the_file_is_a_policy_that_plays(folder: Path):
+    policy = load_policy(folder / "made/sheet.safetensors")
+    assert policy.record == "sheet"
+    assert 1000 < policy.steps < 1600
+    (result,) = evaluate(sleuth, make_config(TINY).options, policy, [make_player("random", make_config(TINY).options)], 2, 1)
+    assert result.entries[0].seats == 1
+
+
+def test_the_same_seed_makes_the_same_file(folder: Path):
+    made = []
+    for number, seed in enumerate((1, 1, 2)):
+        out = folder / f"{number}.safetensors"
+        assert main([str(folder / "tiny.yaml"), *WORDS, "--out", str(out), "--seed", str(seed)]) == 0
+        made.append(load_policy(out).logits(played()[0]).tolist())
+    assert made[0] == made[1] == load_policy(folder / "made/sheet.safetensors").logits(played()[0]).tolist()
+    assert made[0] != made[2]
+
+
+def test_a_policy_file_can_be_the_teacher(folder: Path):
+    teacher = str(folder / "made/sheet.safetensors")
+    assert main([str(folder / "tiny.yaml"), *WORDS, "--teacher", teacher, "--out", str(folder / "second.safetensors"), "--network.hidden", "[8]"]) == 0
+    assert load_policy(folder / "second.safetensors").layers[0][1].size == 8
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--teacher", "shet"], "there is no bot 'shet'"),
+        (["--teacher", "nothing.safetensors"], "nothing.safetensors cannot be read"),
+        (["--out", "policy.pt"], "--out must be the name of a policy file, which ends in .safetensors, got 'policy.pt'"),
+        (["--out", "OLD"], "is there already and is never overwritten"),
+        (["--out", "OLD/new.safetensors"], "is no folder that can be written to"),
+        (["--decisions", "10"], "argument --decisions: must be a whole number from 1000 to 10000000, got '10'"),
+        (["--declined", "0"], "argument --declined: must be a number above 0, at most 1, got '0'"),
+        (["--held-out", "nan"], "argument --held-out: must be a number above 0, at most 1, got 'nan'"),
+        (["--held-out", "1"], "--held-out 1.0 leaves no decisions to learn from"),
+        (["--epoch", "3"], "--epoch is unknown, did you mean --epochs?"),
+        (["--network.hidden", "[0]"], "network.hidden.0: must be at least 1, got 0"),
+    ],
+)
+def test_what_is_not_right_is_said_in_one_line(folder: Path, tmp_path: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]):
+    words = [word.replace("OLD", str(folder / "made/sheet.safetensors")) for word in words]
+    assert main([str(folder / "tiny.yaml"), *WORDS, "--out", str(tmp_path / "new.safetensors"), *words]) == 2
+    assert message in the_line(capsys)
+    assert not (tmp_path / "new.safetensors").exists()
+
+
+def test_what_is_needed_must_be_given(folder: Path, capsys: pytest.CaptureFixture[str]):
+    assert main([str(folder / "tiny.yaml")]) == 2
+    assert "required: --teacher, --out" in the_line(capsys)
+
+
+def test_the_help_is_complete(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as end:
+        main(["--help"])
+    assert end.value.code == 0
+    text = capsys.readouterr().out
+    names = ("--teacher", "--out", "--decisions", "--epochs", "--batch-size", "--learning-rate", "--declined", "--held-out", "--seed", "--network.hidden")
+    assert all(name in text for name in names)
+
+
+def test_an_interrupted_imitation_writes_nothing(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr("training.imitation.train", lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    assert main([str(folder / "tiny.yaml"), *WORDS, "--out", str(tmp_path / "new/new.safetensors")]) == 130
+    assert the_line(capsys) == "interrupted: nothing has been written"
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- the run that begins with it ---
+
+
+def test_a_run_begins_with_exactly_the_policy_s_logits(folder: Path, tmp_path: Path):
+    path = folder / "made/sheet.safetensors"
+    assert start([str(folder / "tiny.yaml"), "--run", str(tmp_path / "run"), "--start", str(path), "--total-steps", "128"]) == 0
+    observations, _, _ = played()
+    wanted = load_policy(path).logits(observations)
+    # The value alone is learned in the first 256 decisions.
+    for name in ("pool/000000000000.safetensors", "last.safetensors"):
+        np.testing.assert_array_equal(load_policy(tmp_path / "run" / name).logits(observations), wanted)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--network.hidden", "[32]"], "network.hidden is [64] there, [32] here"),
+        (["--network.cells", "null", "--network.activation", "tanh"], "network.cells is [8] there, None here, network.activation is 'relu' there, 'tanh' here"),
+        (["--record", "exact"], "record is 'sheet' there, 'exact' here"),
+        (["--options.num-players", "4"], "was trained for num_players=3 (this game has 4)"),
+        (["--algorithm", "maskable_ppo"], "start: only algorithm ppo can begin with a policy"),
+        (["--start", "sheet"], "start: must be a policy file, whose name ends in .safetensors, got 'sheet'"),
+        (["--start", "no.safetensors"], "no.safetensors cannot be read"),
+    ],
+)
+def test_a_policy_that_does_not_fit_is_refused(folder: Path, tmp_path: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]):
+    run = tmp_path / "run"
+    assert start([str(folder / "tiny.yaml"), "--run", str(run), "--start", str(folder / "made/sheet.safetensors"), *words]) == 2
+    assert message in the_line(capsys)
+    assert not run.exists()
+
+
+def test_what_a_run_started_from_cannot_change(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    run, path = str(tmp_path / "run"), str(folder / "made/sheet.safetensors")
+    assert start([str(folder / "tiny.yaml"), "--run", run, "--start", path, "--total-steps", "128"]) == 0
+    assert start(["--resume", run, "--start", "null", "--total-steps", "512"]) == 2
+    assert "start: cannot change when a run is resumed" in the_line(capsys)

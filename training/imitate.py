@@ -1,0 +1,17 @@
+"""The script ``python -m training.imitate``: see ``--help``. It guards `training.imitation`, whose imports take seconds, from the start."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from .train import guarded
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; give its exit code."""
+    return guarded("training.imitation", arguments, "nothing has been written")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

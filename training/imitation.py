@@ -1,0 +1,238 @@
+"""Warm start: a policy learns to decide like a teacher, a bot or a policy file, and is saved for `training.train` to start from.
+
+`train` minimises the cross-entropy of the teacher's actions over the legal ones; `examine` tells on games that were held out how often both agree.
+Axis letters: ``D`` decisions, ``A`` actions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import ceil, isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from sleuth_env.arguments import whole
+from sleuth_env.policy import make_player, save_policy
+from sleuth_env.policy_file import SUFFIX
+
+from .command import Parser, add_keys, failed, overridden, parsed, say
+from .config import Config, ConfigError, make_config, read_file
+from .distribution import masked_log_probs
+from .lessons import DECLINED, KINDS, Ints, Lessons, collect
+from .network import device_of, make_network
+from .screen import Screen
+from .versions import package_versions
+
+DESCRIPTION = """Let the policy of a configuration learn to decide like a teacher, and save it for training to start from:
+
+  python -m training.imitate configs/four_players.yaml --teacher sheet --out runs/sheet4.safetensors
+  python -m training.train configs/four_players.yaml --algorithm ppo --start runs/sheet4.safetensors
+
+Of the configuration counts what says which game, observation and network it is, with seed, threads, device and num_envs (games
+side by side). Exit codes: 0 done; 1 failed (disk or memory full); 2 the configuration or an option is not right (one line a
+mistake); 130 interrupted by Ctrl-C and 143 by SIGTERM, and then nothing has been written."""
+
+MOST_DECISIONS = 10_000_000
+ROWS_EXAMINED = 4096  # at once
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to learn.
+
+    Args:
+        epochs: passes over the decisions.
+        batch_size: decisions in a minibatch.
+        learning_rate: Adam's step size at first; it falls linearly to 0.
+        declined: the share of declined offers that is among the decisions.
+    """
+
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    declined: float
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What an examination has shown of one kind of decisions.
+
+    Args:
+        kind: of which.
+        number: how many there are.
+        agreement: the share in which the policy's likeliest action is the teacher's.
+        teacher: the share in which the teacher, asked again with other random bits, does the same.
+        cross_entropy: of the teacher's actions, in nats.
+    """
+
+    kind: str
+    number: int
+    agreement: float
+    teacher: float
+    cross_entropy: float
+
+
+# --- learning ---
+
+
+def weights_of(kinds: Ints, declined: float) -> NDArray[np.float32]:
+    """Give the weight of each decision (f4 [D]): a declined offer stands for those that were left out, too."""
+    return np.where(kinds == DECLINED, 1 / declined, 1).astype(np.float32)
+
+
+def train(network: Any, lessons: Lessons, settings: Settings, chance: np.random.Generator, show: Callable[[int, float], None]) -> None:
+    """Learn from the lessons that are not held out; ``show`` is told how many minibatches are done, and the latest loss."""
+    rows, device = np.flatnonzero(~lessons.held_out), next(network.parameters()).device
+    optimizer = torch.optim.Adam(network.parameters(), eps=1e-5, fused=True)
+    parts = ceil(len(rows) / settings.batch_size)
+    for number in range(settings.epochs * parts):
+        if number % parts == 0:
+            batches = np.array_split(chance.permutation(rows), parts)
+        for group in optimizer.param_groups:
+            group["lr"] = settings.learning_rate * (1 - number / (settings.epochs * parts))
+        batch = batches[number % parts]
+        weights = torch.from_numpy(weights_of(lessons.kinds[batch], settings.declined)).to(device)
+        loss = -(weights * _scores(network, lessons, batch)[0]).sum() / weights.sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        show(number + 1, float(loss.detach()))
+
+
+def _scores(network: Any, lessons: Lessons, rows: Ints) -> tuple[torch.Tensor, torch.Tensor]:
+    """Give the log-probability of the teacher's action (f4 [.]) and the likeliest action (i8 [.]) in some decisions."""
+    logits, _ = network(lessons.seen.take(rows))
+    legal, actions = (torch.from_numpy(array).to(logits.device) for array in (lessons.masks(rows, logits.shape[1]), lessons.actions[rows]))
+    log_probs = masked_log_probs(logits, legal.float())
+    return log_probs.gather(1, actions[:, None])[:, 0], log_probs.argmax(dim=1)
+
+
+def examine(network: Any, lessons: Lessons, declined: float) -> list[Marks]:
+    """Compare policy and teacher on the games that were held out: for each kind of decisions, and for all as often as they come."""
+    rows = np.flatnonzero(lessons.held_out)
+    with torch.inference_mode():
+        scores = [_scores(network, lessons, rows[at : at + ROWS_EXAMINED]) for at in range(0, len(rows), ROWS_EXAMINED)]
+    log_probs, likeliest = (np.concatenate([score[i].cpu().numpy() for score in scores]) for i in range(2))
+    actions, kinds = lessons.actions[rows], lessons.kinds[rows]
+    facts, weights = (likeliest == actions, lessons.again[rows] == actions, -log_probs), weights_of(kinds, declined)
+    groups = {name: kinds == kind for kind, name in enumerate(KINDS)} | {"all": np.ones(len(rows), np.bool_)}
+    return [
+        Marks(name, int(group.sum()), *(float(np.average(fact[group], weights=weights[group])) for fact in facts))
+        for name, group in groups.items()
+        if group.any()
+    ]
+
+
+def lines(marks: Sequence[Marks]) -> list[str]:
+    """Write down an examination."""
+    head = f"{'held out':<16}{'decisions':>10}{'agreement':>11}{'teacher':>9}{'cross-entropy':>15}"
+    rows = [f"{mark.kind:<16}{mark.number:>10,}{mark.agreement:>11.1%}{mark.teacher:>9.1%}{mark.cross_entropy:>15.4f}" for mark in marks]
+    notes = [
+        "agreement: the policy's likeliest action is the teacher's. teacher: so often it does the same again with other random bits.",
+        "all: as often as each kind comes in games.",
+    ]
+    return [head, *rows, *notes]
+
+
+# --- the command line ---
+
+
+def fraction(text: str) -> float:
+    """Read a number above 0 and at most 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not (isfinite(value) and 0 < value <= 1):
+        raise argparse.ArgumentTypeError(f"must be a number above 0, at most 1, got {text[:40]!r}")
+    return value
+
+
+def make_parser() -> Parser:
+    """Make a parser with the options of imitation and one for each key of the schema."""
+    parser = Parser(
+        prog="python -m training.imitate",
+        usage="%(prog)s [-h] CONFIG --teacher BOT --out FILE [--OPTION VALUE ...]",
+        description=DESCRIPTION,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("config", metavar="CONFIG", help="a YAML file, for instance configs/four_players.yaml")
+    parser.add_argument("--teacher", required=True, metavar="BOT", help=f"the name of a bot, or a policy file (*{SUFFIX})")
+    parser.add_argument("--out", required=True, metavar="FILE", help=f"the policy file to write (*{SUFFIX}), which must not be there yet")
+    numbers = {
+        "--decisions": (whole(1000, MOST_DECISIONS), 500_000, "decisions to learn from and to be examined on; about 2 kB of memory each"),
+        "--epochs": (whole(1, 1000), 8, "passes over them"),
+        "--batch-size": (whole(1, 2**20), 512, "decisions in a minibatch"),
+        "--learning-rate": (fraction, 1e-3, "Adam's step size at first; it falls linearly to 0"),
+        "--declined": (fraction, 0.05, "share of the offers to accuse declined by the teacher that is kept; each weighs as much as those left out with it"),
+        "--held-out": (fraction, 0.1, "share of the games that is not learned from, but tells how often policy and teacher agree"),
+    }
+    for name, (kind, default, text) in numbers.items():
+        parser.add_argument(name, type=kind, default=default, metavar="VALUE", help=f"{text} [%(default)s]")
+    add_keys(parser)
+    return parser
+
+
+def check_out(out: Path) -> None:
+    """Find out before the work, not after it, that a file cannot be written.
+
+    Raises:
+        ConfigError: so it is.
+    """
+    if out.suffix != SUFFIX or "\0" in str(out):
+        raise ConfigError(f"command line: --out must be the name of a policy file, which ends in {SUFFIX}, got {str(out)!r}")
+    if os.path.lexists(out):
+        raise ConfigError(f"command line: --out {out} is there already and is never overwritten")
+    place = next(folder for folder in out.absolute().parents if folder.exists())
+    if not place.is_dir() or not os.access(place, os.W_OK):
+        raise ConfigError(f"command line: --out {out} cannot be written: {place} is no folder that can be written to")
+
+
+def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
+    """Run the command; give its exit code. `came` are the signals to stop, also those that a library has swallowed while it was imported."""
+    try:
+        given = parsed(make_parser(), arguments)
+        own = {key: given.pop(key) for key in ("config", "teacher", "out", "decisions", "epochs", "batch_size", "learning_rate", "declined", "held_out")}
+        config, out = make_config(overridden(read_file(own["config"]), given), own["config"]), Path(own["out"])
+        check_out(out)
+        teacher = make_player(own["teacher"], config.options)
+        if came:
+            raise KeyboardInterrupt
+        _imitate(config, teacher, own, out)
+    except (ValueError, OSError, MemoryError, RuntimeError) as error:
+        return failed(error, 1 if isinstance(error, OSError) else 2)
+    return 0
+
+
+def _imitate(config: Config, teacher: Any, own: dict[str, Any], out: Path) -> None:
+    """Collect, learn, examine, save."""
+    torch.set_num_threads(config.threads)
+    torch.manual_seed(config.seed)
+    settings = Settings(own["epochs"], own["batch_size"], own["learning_rate"], own["declined"])
+    network = make_network(config).to(device_of(config))
+    say(f"{teacher.name} plays {own['decisions']:,} decisions")
+    screen = Screen(own["decisions"], unit="decisions")
+    try:
+        lessons = collect(config, teacher, own["decisions"], own["declined"], own["held_out"], lambda number: screen.show(number, ""))
+    finally:
+        screen.close()
+    learned = int((~lessons.held_out).sum())
+    if learned in (0, len(lessons)):
+        raise ConfigError(f"command line: --held-out {own['held_out']} leaves no decisions to learn from or none to be examined on; use more --decisions")
+    screen = Screen(settings.epochs * ceil(learned / settings.batch_size), unit="minibatches")
+    try:
+        train(network, lessons, settings, np.random.default_rng(config.seed), lambda number, loss: screen.show(number, f"loss {loss:.4f}"))
+    finally:
+        screen.close()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    save_policy(network.policy(config, learned), out, package_versions())
+    say("\n".join(lines(examine(network, lessons, settings.declined))))
+    say(f"done; the policy is {out}")
