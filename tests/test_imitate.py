@@ -15,6 +15,7 @@ import yaml
 from sleuth_env import sleuth
 from sleuth_env.match import evaluate
 from sleuth_env.policy import load_policy, make_player
+from sleuth_env.policy_file import PolicyError
 from tests.test_train import played, the_line
 from training.config import Config, make_config
 from training.imitate import main
@@ -205,6 +206,26 @@ def test_an_interrupted_imitation_writes_nothing(folder: Path, tmp_path: Path, m
     assert main([str(folder / "tiny.yaml"), *WORDS, "--out", str(tmp_path / "new/new.safetensors")]) == 130
     assert the_line(capsys) == "interrupted: nothing has been written"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (MemoryError(), "error: out of memory: lower --decisions, --batch-size, num_envs or network.hidden"),
+        (OSError(28, "No space left on device", "a/b"), "error: a/b: No space left on device"),
+        (PolicyError("weights that are not finite numbers"), "error: weights that are not finite numbers"),
+    ],
+    ids=str,
+)
+def test_an_imitation_that_fails_is_one_line(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, line: str, capsys: pytest.CaptureFixture[str]
+):
+    def fail(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("training.imitation.save_policy", fail)
+    assert main([str(folder / "tiny.yaml"), *WORDS, "--out", str(tmp_path / "new.safetensors")]) == 1
+    assert the_line(capsys) == line
 
 
 # --- the run that begins with it ---

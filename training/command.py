@@ -23,6 +23,9 @@ mistake); 130 interrupted by Ctrl-C and 143 by SIGTERM, after saving a checkpoin
 
 MOST_SAID = 200
 
+# What needs much of it.
+MEMORY = "num_envs, ppo.rollout_steps, ppo.batch_size or network.hidden"
+
 # What the network, the checkpoint's numbers and the curve mean depends on these.
 FIXED = ("algorithm", "seed", "start", "record", "options", "network")
 
@@ -167,8 +170,8 @@ def ended(run: Any, number: int) -> str:
     return f"done ({run.ended}), {run.seconds:.0f} s of training in all; the policies are {' and '.join(map(str, sorted(run.folder.glob('*.safetensors'))))}"
 
 
-def failed(error: Exception, code: int) -> int:
-    """Say what went wrong, one line a mistake; give the exit code.
+def failed(error: Exception, code: int, memory: str = MEMORY) -> int:
+    """Say what went wrong, one line a mistake; give the exit code. Of the settings ``memory`` one should be lower where it runs out.
 
     Raises:
         RuntimeError: the program's own mistake.
@@ -181,7 +184,7 @@ def failed(error: Exception, code: int) -> int:
         text = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
     elif isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and re.search("out of memory|alloc", text)):
         said = " ".join(text.split())[:MOST_SAID]
-        code, text = 1, f"out of memory: lower num_envs, ppo.rollout_steps, ppo.batch_size or network.hidden{said and f' ({said})'}"
+        code, text = 1, f"out of memory: lower {memory}{said and f' ({said})'}"
     elif isinstance(error, RuntimeError):
         raise error
     sys.stderr.write("".join(f"error: {one_line(line)}\n" for line in text.splitlines()))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from sleuth_env.arguments import whole
 from sleuth_env.policy import make_player, save_policy
-from sleuth_env.policy_file import SUFFIX
+from sleuth_env.policy_file import SUFFIX, PolicyError
 
 from .command import Parser, add_keys, failed, overridden, parsed, say
 from .config import Config, ConfigError, make_config, read_file
@@ -41,6 +41,8 @@ mistake); 130 interrupted by Ctrl-C and 143 by SIGTERM, and then nothing has bee
 
 MOST_DECISIONS = 10_000_000
 ROWS_EXAMINED = 4096  # at once
+# What needs much of it.
+MEMORY = "--decisions, --batch-size, num_envs or network.hidden"
 
 
 @dataclass(frozen=True)
@@ -204,11 +206,16 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         config, out = make_config(overridden(read_file(own["config"]), given), own["config"]), Path(own["out"])
         check_out(out)
         teacher = make_player(own["teacher"], config.options)
-        if came:
-            raise KeyboardInterrupt
+    except (ValueError, OSError) as error:
+        return failed(error, 2)
+    if came:
+        raise KeyboardInterrupt
+    try:
         _imitate(config, teacher, own, out)
-    except (ValueError, OSError, MemoryError, RuntimeError) as error:
-        return failed(error, 1 if isinstance(error, OSError) else 2)
+    except ConfigError as error:
+        return failed(error, 2)
+    except (OSError, MemoryError, RuntimeError, PolicyError) as error:
+        return failed(error, 1, MEMORY)
     return 0
 
 
