@@ -328,7 +328,7 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, value: float):
 @pytest.mark.parametrize("network", ["layers", "cells"])
 def test_weights_that_could_make_a_logit_overflow_are_refused(tmp_path: Path, network: str):
     policy = random_policy()
-    for weight, _ in getattr(policy, network):
+    for weight, _ in getattr(policy.network, network):
         weight *= 1e20
     save_policy(policy, tmp_path / "x.safetensors", VERSIONS)
     assert "could overflow" in refused(tmp_path / "x.safetensors")
