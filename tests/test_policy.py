@@ -335,6 +335,14 @@ def test_weights_that_could_make_a_logit_overflow_are_refused(tmp_path: Path, ne
     assert "could overflow" in refused(tmp_path / "x.safetensors")
 
 
+def test_no_number_on_the_way_to_a_logit_may_overflow_either(tmp_path: Path):
+    policy = random_policy(cells=False)
+    for (weight, _), factor in zip(policy.network.layers, (1e20, 1e20, 1e-30), strict=True):
+        weight *= factor
+    save_policy(policy, tmp_path / "x.safetensors", VERSIONS)
+    assert "could overflow" in refused(tmp_path / "x.safetensors")
+
+
 def test_the_largest_weights_allowed_give_finite_logits():
     size = sleuth.observation_size(THREE, "sheet")
     weight = np.full((448, size), 0.99e30 / size, np.float32)
