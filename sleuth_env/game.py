@@ -111,6 +111,10 @@ class Game(Protocol):
         """Say what the numbers of an observation mean."""
         ...
 
+    def relations(self, options: Any, record: str, /) -> Any:
+        """Say which numbers of an observation are about which opponent, gem or question, for a network that treats all of them alike."""
+        ...
+
     def write_observations(self, rules: Records, views: Records, out: NDArray[np.float32], record: str, /) -> None:
         """Write views (VIEW [B]) as network input (f4 [B, N], each number in [0, 1])."""
         ...

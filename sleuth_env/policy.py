@@ -2,20 +2,19 @@
 
 A file holds the weights of a network, which gives one logit an action, and says for which game, options and observation it was
 trained. Nothing in it is executed or unpickled, and everything is checked before it is used.
-The network is a multi-layer perceptron. It may have **cells** beside it: a second, small perceptron that gives one score for each
-cell (in Sleuth: each gem card) from the inputs that are about this cell, with the same weights for every cell. The scores join the
-last hidden layer, so what is learned about one gem holds for all.
+The network is a multi-layer perceptron (`mlp`) or one that treats all opponents, gems and questions alike (`relational`).
 A policy plays under the options it was trained for. Only those of `MAY_DIFFER` may be others: they change neither the size of
-anything nor what an accusation is worth.
-Axis letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation, ``G`` cells, ``K`` inputs of a cell.
+anything nor what an accusation is worth. A relational network can sit at a table with another number of players too.
+Axis letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation.
 """
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,16 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .bits import kernel
+from .mlp import Mlp
 from .policy_file import FORMAT, FORMAT_VERSION, SUFFIX, PolicyError, read_policy_file, write_atomically
+from .relational import Relational
 
 MAY_DIFFER = ("first_player", "offer_order", "max_turns")
-ACTIVATIONS = ("relu", "tanh")
-MOST_LAYERS = 16
-MOST_LOGIT = 1e30  # far from where single precision overflows
+NETWORKS: dict[str, type[Mlp] | type[Relational]] = {"mlp": Mlp, "relational": Relational}
 TWO_TO_MINUS_53 = 2.0**-53
-
-
-Layers = Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]]
 
 
 class Policy:
@@ -43,62 +39,20 @@ class Policy:
         game: the game module.
         options: the options it was trained for.
         record: the kind of observation it was trained on.
-        layers: (weight f4 [outputs, inputs], bias f4 [outputs]) of each layer; the last one gives the logits.
-        activation: "relu" or "tanh", after every layer but the last.
-        cells: the layers of the network that all cells share, the last one with a single output; () where there is none.
-        cell_inputs: which numbers of the observation each cell's network is given, i4 [G, K].
+        network: what gives the logits.
         greedy: whether to take the best action instead of drawing one by its probability.
         steps: decisions it was trained on.
         name: how tables call it.
 
     Raises:
-        PolicyError: the layers do not fit one another, the observation or the actions, are not finite, or could give a logit that is not.
+        PolicyError: the network does not fit the observation or the actions, or its weights are not usable.
     """
 
-    def __init__(
-        self,
-        game: Any,
-        options: Any,
-        record: str,
-        layers: Layers,
-        activation: str = "relu",
-        cells: Layers = (),
-        cell_inputs: NDArray[np.int32] | None = None,
-        greedy: bool = False,
-        steps: int = 0,
-        name: str = "policy",
-    ) -> None:
-        self.game, self.options, self.record, self.activation = game, options, record, activation
+    def __init__(self, game: Any, options: Any, record: str, network: Mlp | Relational, greedy: bool = False, steps: int = 0, name: str = "policy") -> None:
+        self.game, self.options, self.record, self.network = game, options, record, network
         self.greedy, self.steps, self.name = greedy, steps, name
-        if activation not in ACTIVATIONS:
-            raise PolicyError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
-        size = game.observation_size(options, record)
-        self.cell_inputs = np.zeros((0, 0), np.int32) if cell_inputs is None else np.ascontiguousarray(cell_inputs, np.int32)
-        self.layers, self.cells = _float32(layers), _float32(cells)
-        _check_layers("layer", self.layers, size, game.num_actions(options), len(self.cell_inputs))
-        if cells:
-            _check_cells(self.cells, self.cell_inputs, size)
-        self._check_logits(size)
+        network.fit(game, options, record)
         self._rules = game.make_rules(options)
-        # Transposed, an input's weights lie side by side: the kernel skips the inputs that are zero, which most are.
-        self._layers, self._cells = _transposed(self.layers), _transposed(self.cells)
-
-    def _check_logits(self, size: int) -> None:
-        """Check that no observation, whose numbers are all from 0 to 1, can make a logit overflow."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            most = self._most(np.ones(size), self.layers[:-1])
-            if self.cells:
-                score = _most_of_layer(self._most(np.ones(self.cell_inputs.shape[1]), self.cells[:-1]), self.cells[-1])
-                most = np.concatenate([most, np.repeat(score, len(self.cell_inputs))])
-            # Not a number is not below either.
-            if not (_most_of_layer(most, self.layers[-1]) < MOST_LOGIT).all():
-                raise PolicyError("the weights are so large that the network's output could overflow")
-
-    def _most(self, most: NDArray[np.float64], layers: Layers) -> NDArray[np.float64]:
-        for layer in layers:
-            most = _most_of_layer(most, layer)
-            most = most if self.activation == "relu" else np.minimum(most, 1)
-        return most
 
     def act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Choose one legal action a row.
@@ -122,18 +76,7 @@ class Policy:
 
     def logits(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """Give the network's output (f4 [B, A]) for observations (f4 [B, N])."""
-        values = self._hidden_values(observations, self._layers[:-1])
-        if self.cells:
-            gathered = observations[:, self.cell_inputs].reshape(-1, self.cell_inputs.shape[1])
-            scores = _applied(self._hidden_values(gathered, self._cells[:-1]), self._cells[-1])
-            values = np.concatenate([values, scores.reshape(len(observations), -1)], axis=1)
-        return _applied(values, self._layers[-1])
-
-    def _hidden_values(self, values: NDArray[np.float32], layers: Layers) -> NDArray[np.float32]:
-        for layer in layers:
-            values = _applied(values, layer)
-            values = np.maximum(values, 0) if self.activation == "relu" else np.tanh(values)
-        return values
+        return self.network.logits(observations)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "game": self.game.__name__}
@@ -148,63 +91,16 @@ class Policy:
             PolicyError: it was trained for other ones.
         """
         trained, asked = dataclasses.asdict(self.options), dataclasses.asdict(options)
-        others = [key for key in trained if trained[key] != asked[key] and key not in MAY_DIFFER]
+        may_differ = MAY_DIFFER + self.network.may_differ
+        others = [key for key in trained if trained[key] != asked[key] and key not in may_differ]
         if others:
             wanted = ", ".join(f"{key}={trained[key]!r} (this game has {asked[key]!r})" for key in others)
-            raise PolicyError(f"{self.name} was trained for {wanted}; only {', '.join(MAY_DIFFER)} may differ")
-        return self
-
-
-def _float32(layers: Layers) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-    return [(np.ascontiguousarray(weight, np.float32), np.ascontiguousarray(bias, np.float32)) for weight, bias in layers]
-
-
-def _transposed(layers: Layers) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-    return [(np.ascontiguousarray(weight.T), bias) for weight, bias in layers]
-
-
-def _check_layers(name: str, layers: Layers, inputs: int, outputs: int, joined: int = 0) -> None:
-    """Check that layers lead from ``inputs`` to ``outputs`` numbers, ``joined`` more of which join the last layer's inputs."""
-    if not 1 <= len(layers) <= MOST_LAYERS:
-        raise PolicyError(f"a network has 1 to {MOST_LAYERS} layers, got {len(layers)}")
-    sizes = [inputs, *(bias.size for _, bias in layers[:-1])]
-    for number, ((weight, bias), before, after) in enumerate(zip(layers, sizes, [*sizes[1:], outputs], strict=True)):
-        before += joined if number + 1 == len(layers) else 0
-        if weight.shape != (after, before) or bias.shape != (after,):
-            raise PolicyError(f"{name} {number} must have weights {(after, before)} and biases {(after,)}, got {weight.shape} and {bias.shape}")
-        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
-            raise PolicyError(f"{name} {number} has weights that are not finite numbers")
-
-
-def _most_of_layer(most: NDArray[np.float64], layer: tuple[NDArray[np.float32], NDArray[np.float32]]) -> NDArray[np.float64]:
-    """Bound the size of a layer's outputs, where ``most`` (f8 [inputs]) bounds that of its inputs."""
-    weight, bias = layer
-    return np.asarray(np.abs(weight.astype(np.float64)) @ most + np.abs(bias))
-
-
-def _check_cells(cells: Layers, inputs: NDArray[np.int32], size: int) -> None:
-    if inputs.ndim != 2 or not inputs.size or inputs.min() < 0 or inputs.max() >= size:
-        raise PolicyError(f"the cells' inputs must be numbers from 0 to {size - 1} in rows, got the shape {inputs.shape}")
-    _check_layers("cell layer", cells, inputs.shape[1], 1)
-
-
-def _applied(values: NDArray[np.float32], layer: tuple[NDArray[np.float32], NDArray[np.float32]]) -> NDArray[np.float32]:
-    outputs = np.empty((len(values), layer[1].size), np.float32)
-    _apply_layer(values, *layer, outputs)
-    return outputs
-
-
-@kernel
-def _apply_layer(inputs: Any, weight: Any, bias: Any, outputs: Any) -> None:
-    """Write inputs @ weight + bias, each row alone and in a fixed order: a matrix product would round by the size of the batch."""
-    for b in range(inputs.shape[0]):
-        row = outputs[b]
-        row[:] = bias
-        for i in range(inputs.shape[1]):
-            value = inputs[b, i]
-            if value != 0.0:
-                for j in range(row.size):
-                    row[j] += value * weight[i, j]
+            raise PolicyError(f"{self.name} was trained for {wanted}; only {', '.join(may_differ)} may differ")
+        changes = {key: asked[key] for key in self.network.may_differ if trained[key] != asked[key]}
+        if not changes:
+            return self
+        network = copy.copy(self.network)
+        return Policy(self.game, dataclasses.replace(self.options, **changes), self.record, network, self.greedy, self.steps, self.name)
 
 
 @kernel
@@ -256,29 +152,16 @@ def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str], w
         "record": policy.record,
         "observation": _blocks(layout),
         "observation_hash": layout.digest,
-        "architecture": json.dumps(
-            {"kind": "mlp", "hidden": _hidden_sizes(policy.layers), "cells": _hidden_sizes(policy.cells), "activation": policy.activation}
-        ),
+        "architecture": json.dumps(policy.network.architecture()),
         "steps": str(policy.steps),
         "versions": json.dumps(dict(versions)),
         "win_share": json.dumps(win_share),
     }
-    tensors = _named("layers", policy.layers) | _named("cells", policy.cells)
-    if policy.cells:
-        tensors["cell_inputs"] = policy.cell_inputs
-    write_atomically(Path(path), save(tensors, metadata))
+    write_atomically(Path(path), save(policy.network.tensors(), metadata))
 
 
 def _blocks(layout: Any) -> str:
     return json.dumps([[block.name, list(block.shape)] for block in layout])
-
-
-def _hidden_sizes(layers: Layers) -> list[int]:
-    return [bias.size for _, bias in layers[:-1]]
-
-
-def _named(network: str, layers: Layers) -> dict[str, NDArray[Any]]:
-    return {f"{network}.{number}.{part}": array for number, layer in enumerate(layers) for part, array in zip(("weight", "bias"), layer, strict=True)}
 
 
 def load_policy(path: str | Path, game: Any = None, greedy: bool = False) -> Policy:
@@ -316,21 +199,13 @@ def load_policy(path: str | Path, game: Any = None, greedy: bool = False) -> Pol
 def _built(game: Any, options: Any, metadata: dict[str, Any], tensors: dict[str, Any], greedy: bool, name: str) -> Policy:
     """Build the network that the metadata describes of tensors that nobody has checked yet."""
     architecture = metadata["architecture"]
-    kind, hidden, cells = architecture["kind"], architecture["hidden"], architecture["cells"]
-    if kind != "mlp" or not isinstance(hidden, list) or not isinstance(cells, list):
-        raise PolicyError(f"unknown architecture {architecture!r}; this version plays 'mlp'")
-    layers = [(tensors.pop(f"layers.{number}.weight"), tensors.pop(f"layers.{number}.bias")) for number in range(len(hidden) + 1)]
-    cell_inputs, cell_layers = tensors.pop("cell_inputs", None), []
-    if cell_inputs is not None or cells:
-        cell_layers = [(tensors.pop(f"cells.{number}.weight"), tensors.pop(f"cells.{number}.bias")) for number in range(len(cells) + 1)]
+    kind = architecture["kind"]
+    if not isinstance(kind, str) or kind not in NETWORKS:
+        raise PolicyError(f"unknown architecture {architecture!r}; this version plays {', '.join(map(repr, NETWORKS))}")
+    network = NETWORKS[kind].built(architecture, tensors)
     if tensors:
         raise PolicyError(f"unknown tensors {', '.join(tensors)}")
-    sizes = {"hidden": _hidden_sizes(layers), "cells": _hidden_sizes(cell_layers)}
-    # As texts, because true == 1.
-    wrong = [key for key in sizes if json.dumps(architecture[key]) != json.dumps(sizes[key])]
-    if wrong:
-        raise PolicyError(f"its architecture says {wrong[0]} = {architecture[wrong[0]]}, its weights are of {sizes[wrong[0]]}")
-    return Policy(game, options, metadata["record"], layers, architecture["activation"], cell_layers, cell_inputs, greedy, metadata["steps"], name)
+    return Policy(game, options, metadata["record"], network, greedy, metadata["steps"], name)
 
 
 def make_player(text: str, options: Any, game: Any = None, greedy: bool = False) -> Any:

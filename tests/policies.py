@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sleuth_env import sleuth
+from sleuth_env.mlp import Mlp
 from sleuth_env.policy import Policy
 from sleuth_env.sleuth import Options
 
@@ -23,4 +24,5 @@ def random_policy(options: Options = THREE, record: str = "sheet", cells: bool =
     size = sleuth.observation_size(options, record)
     inputs = random.integers(size, size=(36, 5), dtype=np.int32)
     layers = [layer(size, 32), layer(32, 16), layer(16 + 36 * cells, sleuth.num_actions(options))]
-    return Policy(sleuth, options, record, layers, cells=[layer(5, 8), layer(8, 1)] if cells else (), cell_inputs=inputs if cells else None, **named)
+    network = Mlp(layers, cells=[layer(5, 8), layer(8, 1)] if cells else (), cell_inputs=inputs if cells else None)
+    return Policy(sleuth, options, record, network, **named)

@@ -13,6 +13,7 @@ from rich.cells import cell_len
 import sleuth_env
 from sleuth_env import sleuth
 from sleuth_env.cli import main, make_parser
+from sleuth_env.mlp import Mlp
 from sleuth_env.policy import Policy, save_policy
 from sleuth_env.sleuth import Options
 from tests.terminal import played_game, said, type_in
@@ -85,7 +86,7 @@ def policy_file(tmp_path: Path) -> Path:
     size, actions = sleuth.observation_size(options, "raw"), sleuth.num_actions(options)
     layer = (np.zeros((actions, size), np.float32), np.zeros(actions, np.float32))
     path = tmp_path / "a_policy_file_with_a_rather_long_name.safetensors"
-    save_policy(Policy(sleuth, options, "raw", [layer]), path, {})
+    save_policy(Policy(sleuth, options, "raw", Mlp([layer])), path, {})
     return path
 
 

@@ -18,6 +18,7 @@ import pytest
 
 from sleuth_env import sleuth
 from sleuth_env.match import Table, play_match
+from sleuth_env.mlp import Mlp
 from sleuth_env.policy import Policy, load_policy, make_player, save_policy
 from sleuth_env.policy_file import PolicyError, read_metadata
 from sleuth_env.sleuth import Options
@@ -103,7 +104,7 @@ def test_actions_are_drawn_by_the_softmax_over_the_legal_ones(seen):
 def test_extreme_seeds_and_logits_give_legal_actions(seen, bits: int):
     views, legal = seen
     policy = random_policy(cells=False)
-    policy._layers[-1][1][:] = np.random.default_rng(1).choice([-3e38, 0, 3e38], legal.shape[1])
+    policy.network._layers[-1][1][:] = np.random.default_rng(1).choice([-3e38, 0, 3e38], legal.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
         actions = policy.act(views, legal, np.full(len(views), bits, np.uint64))
     assert legal[np.arange(len(views)), actions].all()
@@ -319,7 +320,7 @@ def test_other_types_of_numbers_are_refused(file: Path):
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, value: float):
     policy = random_policy()
-    policy.layers[1][0][3, 3] = value
+    policy.network.layers[1][0][3, 3] = value
     save_policy(policy, tmp_path / "x.safetensors", VERSIONS)
     assert "not finite" in refused(tmp_path / "x.safetensors")
 
@@ -336,16 +337,16 @@ def test_weights_that_could_make_a_logit_overflow_are_refused(tmp_path: Path, ne
 def test_the_largest_weights_allowed_give_finite_logits():
     size = sleuth.observation_size(THREE, "sheet")
     weight = np.full((448, size), 0.99e30 / size, np.float32)
-    policy = Policy(sleuth, THREE, "sheet", [(weight, np.zeros(448, np.float32))])
+    policy = Policy(sleuth, THREE, "sheet", Mlp([(weight, np.zeros(448, np.float32))]))
     assert policy.logits(np.ones((1, size), np.float32))[0, 0] == pytest.approx(0.99e30, rel=1e-4)
     with pytest.raises(PolicyError, match="could overflow"):
-        Policy(sleuth, THREE, "sheet", [(weight * np.float32(1.1), np.zeros(448, np.float32))])
+        Policy(sleuth, THREE, "sheet", Mlp([(weight * np.float32(1.1), np.zeros(448, np.float32))]))
 
 
 @pytest.mark.parametrize("value", [-1, 10**6])
 def test_inputs_of_cells_outside_the_observation_are_refused(tmp_path: Path, value: int):
     policy = random_policy()
-    policy.cell_inputs[3, 3] = value
+    policy.network.cell_inputs[3, 3] = value
     save_policy(policy, tmp_path / "x.safetensors", VERSIONS)
     assert "cells' inputs" in refused(tmp_path / "x.safetensors")
 

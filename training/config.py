@@ -85,8 +85,14 @@ class Section(BaseModel):
 
 
 class NetworkConfig(Section):
-    """The policy and the value network: two multi-layer perceptrons of the same shape."""
+    """The policy and the value network: two multi-layer perceptrons of the same shape, or a relational network."""
 
+    kind: Literal["mlp", "relational"] = Field(
+        "mlp", description="mlp: perceptrons, of the sizes hidden and cells; relational: the same weights for each opponent, gem and question (algorithm ppo)"
+    )
+    units: Annotated[int, BeforeValidator(whole_number), Field(ge=2, le=1024, multiple_of=2)] = Field(
+        32, description="relational: units of a question to an opponent; the other embeddings have half as many"
+    )
     hidden: Annotated[list[Units], Field(min_length=1, max_length=8)] = Field([256, 256], description="units of each hidden layer")
     activation: Literal["relu", "tanh"] = Field("relu", description="activation function of the hidden layers")
     cells: Annotated[list[Units], Field(max_length=8)] | None = Field(None, description="hidden layers of the network shared by the gem cards; null: none")
@@ -188,6 +194,8 @@ class Config(Section):
         shares = [*self.opponents.bots.values(), self.opponents.past_selves, self.opponents.learner if self.algorithm == "ppo" else 0.0]
         if sum(shares) < 0.001:
             raise _mistake("opponents", "the shares must add up to at least 0.001")
+        if self.network.kind == "relational" and self.algorithm != "ppo":
+            raise _mistake("network.kind", f"'relational' needs algorithm 'ppo', got {self.algorithm!r}")
         for verb in self.network.initial_bias:
             if verb not in verbs:
                 raise _mistake(f"network.initial_bias.{verb}", unknown_key(verb, verbs))

@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from torch import nn
 
 from sleuth_env import sleuth
+from sleuth_env.mlp import Layer, Mlp
 from sleuth_env.policy import Policy
 from sleuth_env.policy_file import PolicyError
 
 from .config import Config, ConfigError, shown, verb_of
+from .relational import RelationalActorCritic
 from .sparse import Product, SparseRows
 
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
-Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
 
 
 def perceptron(sizes: list[int], activation: str, last: bool) -> nn.Sequential:
@@ -134,16 +135,21 @@ class ActorCritic(nn.Module):
         Raises:
             PolicyError: it has another architecture.
         """
-        mine = self.layers() + linear_layers([self.action_net]), [] if self.cells is None else linear_layers(self.cells.layers)
-        if [weight.shape for part in mine for weight, _ in part] != [weight.shape for part in (policy.layers, policy.cells) for weight, _ in part]:
-            raise PolicyError(f"{policy.name} has a network of other sizes than the configuration's")
-        (first, bias), *others = policy.layers
+        network, cells = policy.network, [] if self.cells is None else linear_layers(self.cells.layers)
+        mine = [*self.layers(), *linear_layers([self.action_net])], cells
+        if not isinstance(network, Mlp) or _shapes(*mine) != _shapes(network.layers, network.cells):
+            raise PolicyError(f"{policy.name} has another network than the configuration's")
+        (first, bias), *others = network.layers
         with torch.no_grad():
             self.first[:, : self.units] = torch.from_numpy(first.T.copy())
             self.first_bias[: self.units] = torch.from_numpy(bias)
         _set_linear([*self.policy_net, self.action_net], others)
         if self.cells is not None:
-            _set_linear(self.cells.layers, policy.cells)
+            _set_linear(self.cells.layers, network.cells)
+
+
+def _shapes(*networks: Iterable[Layer]) -> list[list[tuple[int, ...]]]:
+    return [[weight.shape for weight, _ in layers] for layers in networks]
 
 
 def _set_linear(modules: Iterable[nn.Module], layers: Iterable[Layer]) -> None:
@@ -155,9 +161,9 @@ def _set_linear(modules: Iterable[nn.Module], layers: Iterable[Layer]) -> None:
             layer.bias.copy_(torch.from_numpy(bias))
 
 
-def make_network(config: Config) -> ActorCritic:
-    """Make the network that a configuration describes: forward, `policy` and `load`."""
-    return ActorCritic(config)
+def make_network(config: Config) -> ActorCritic | RelationalActorCritic:
+    """Make the network that a configuration describes."""
+    return RelationalActorCritic(config) if config.network.kind == "relational" else ActorCritic(config)
 
 
 def device_of(config: Config) -> torch.device:
@@ -171,25 +177,17 @@ def device_of(config: Config) -> torch.device:
     return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if config.device == "auto" else config.device)
 
 
-def check_same(policy: Policy, config: Config) -> None:
-    """Check that a policy has the observation and the network that a configuration describes.
+def check_same(found: Policy, wanted: Policy) -> None:
+    """Check that two policies have the same observation and architecture.
 
     Raises:
-        ConfigError: it has others; the message names what differs.
+        ConfigError: they have not; the message names what differs.
     """
-    network, hidden = config.network, [[bias.size for _, bias in layers[:-1]] for layers in (policy.layers, policy.cells)]
-    here = {"record": config.record, "network.hidden": network.hidden, "network.cells": network.cells, "network.activation": network.activation}
-    there = {
-        "record": policy.record,
-        "network.hidden": hidden[0],
-        "network.cells": hidden[1] if policy.cells else None,
-        "network.activation": policy.activation,
-    }
-    wrong = [f"{key} is {shown(there[key])} there, {shown(here[key])} here" for key in here if there[key] != here[key]]
-    if not wrong and policy.cells and not np.array_equal(policy.cell_inputs, gem_inputs(config)):
-        wrong = ["the inputs of its cells are others"]
+    there, here = ({"record": policy.record} | {f"network.{key}": value for key, value in policy.network.architecture().items()} for policy in (found, wanted))
+    wrong = [key for key in there | here if there.get(key) != here.get(key)]
     if wrong:
-        raise ConfigError(f"start: the policy {policy.name} cannot be gone on from: {', '.join(wrong)}")
+        said = ", ".join(f"{key} is {shown(there.get(key))} there, {shown(here.get(key))} here" for key in wrong)
+        raise ConfigError(f"start: the policy {found.name} has another network: {said}")
 
 
 def numpy_policy(config: Config, layers: list[Layer], last: nn.Linear, cells: Cells | None, steps: int) -> Policy:
@@ -204,7 +202,8 @@ def numpy_policy(config: Config, layers: list[Layer], last: nn.Linear, cells: Ce
     """
     shared = () if cells is None else linear_layers(cells.layers)
     inputs = None if cells is None else cells.inputs.cpu().numpy()
-    return Policy(sleuth, config.options, config.record, [*layers, *linear_layers([last])], config.network.activation, shared, inputs, steps=steps)
+    network = Mlp([*layers, *linear_layers([last])], config.network.activation, shared, inputs)
+    return Policy(sleuth, config.options, config.record, network, steps=steps)
 
 
 def linear_layers(modules: Iterable[nn.Module]) -> list[Layer]:

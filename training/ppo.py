@@ -184,7 +184,7 @@ class PpoLearner:
 
     def load(self, policy: Policy) -> None:
         """Begin with a policy's weights."""
-        check_same(policy, self.config)
+        check_same(policy, self.policy())
         self.network.load(policy)
 
     def _deal(self) -> None:

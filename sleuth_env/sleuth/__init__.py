@@ -22,6 +22,7 @@ from .notation import (
     reveal,
     search_card_name,
 )
+from .relations import relations
 from .rules import legal, outcome, step
 from .state import (
     ACCUSED_EVENT,
@@ -102,6 +103,7 @@ __all__ = [
     "parse_search_card",
     "problems",
     "question_name",
+    "relations",
     "reveal",
     "search_card_name",
     "step",

@@ -1,0 +1,112 @@
+"""The learner's relational network: the way of `sleuth_env.relational` with torch, and a value beside it.
+
+The value has embeddings of its own, and no cells, which cost most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.functional import linear
+
+from sleuth_env import sleuth
+from sleuth_env.policy import Policy
+from sleuth_env.policy_file import PolicyError
+from sleuth_env.relational import EMBEDDINGS, GEMS, Relational, by_entity, embedded, features_of, layer_parts, logits_of
+
+from .config import Config
+from .sparse import SparseRows
+
+# Which outputs of which layers are biases of the logits of an action, by its first word.
+BIASES = {"ask": ("score", 0), "final": ("score", 1), "accuse": ("accuse", 0), "exchange": ("other", 0), "pass": ("other", 1)}
+# Small at first, so that nothing but the initial biases counts.
+LAST = ("score", "price", "accuse", "other")
+
+
+class Layers(nn.ModuleDict):
+    """Linear layers whose inputs come in parts; see `sleuth_env.relational.Way`."""
+
+    def __init__(self, parts: Mapping[str, tuple[int, tuple[int, ...]]], question_gems: np.ndarray[Any, Any]) -> None:
+        super().__init__({name: nn.Linear(sum(inputs), outputs) for name, (outputs, inputs) in parts.items()})
+        self.register_buffer("question_gems", torch.from_numpy(question_gems.T.copy() * np.float32(GEMS)), persistent=False)
+        for name, layer in self.items():
+            nn.init.orthogonal_(layer.weight, 0.01 if name in LAST else 2**0.5)
+            nn.init.zeros_(layer.bias)
+
+    def mix(self, name: str, *parts: torch.Tensor) -> torch.Tensor:
+        """Apply a layer to parts, each with its columns of the weights."""
+        layer, sizes = self[name], [part.shape[-1] for part in parts]
+        weights = layer.weight.split(sizes, dim=1)
+        # The small ones are added up before the large one is.
+        order = sorted(range(len(parts)), key=lambda i: parts[i].shape[1] * parts[i].shape[2])
+        found = linear(parts[order[0]], weights[order[0]], layer.bias)
+        for i in order[1:]:
+            found = found + linear(parts[i], weights[i])
+        return found
+
+    def relu(self, values: torch.Tensor) -> torch.Tensor:
+        """Replace what is negative by zero."""
+        return values.relu()
+
+    def total(self, values: torch.Tensor, axis: int, scale: float) -> torch.Tensor:
+        """Sum over an axis, which stays, and scale."""
+        return values.sum(dim=axis, keepdim=True) * scale
+
+    def per_question(self, values: torch.Tensor) -> torch.Tensor:
+        """Sum over the gems of each question, and scale."""
+        return torch.matmul(self.question_gems, values)
+
+    def join(self, parts: list[torch.Tensor]) -> torch.Tensor:
+        """Put arrays behind one another."""
+        return torch.cat([part.flatten(1) for part in parts], dim=1)
+
+
+class RelationalActorCritic(nn.Module):
+    """Policy and value that share no weights; see `training.network.ActorCritic`."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.size, self.units = sleuth.observation_size(config.options, config.record), config.network.units
+        self.relations = sleuth.relations(config.options, config.record)
+        parts = layer_parts(self.relations.sizes, self.units)
+        self.actor = Layers(parts, self.relations.question_gems)
+        self.critic = Layers({name: parts[name] for name in EMBEDDINGS}, self.relations.question_gems)
+        self.value = nn.Sequential(nn.Linear(self.units, self.units), nn.ReLU(), nn.Linear(self.units, 1))
+        with torch.no_grad():
+            for verb, bias in config.network.initial_bias.items():
+                layer, output = BIASES[verb]
+                self.actor[layer].bias[output] += bias
+
+    def forward(self, observations: SparseRows) -> tuple[torch.Tensor, torch.Tensor]:
+        """Give logits (f4 [B, A]) and values (f4 [B])."""
+        made = features_of(self.relations, observations.dense(self.size).numpy())
+        features = by_entity(self.relations, torch.from_numpy(made).to(self.value[0].weight.device))
+        values = self.value(embedded(self.critic, features)[-1])
+        return logits_of(self.actor, features, self.relations), values.flatten()
+
+    def policy(self, config: Config, steps: int) -> Policy:
+        """Give the policy as a player that needs no torch, after so many steps of a run."""
+        layers = {name: (_array(layer.weight), _array(layer.bias)) for name, layer in self.actor.items()}
+        return Policy(sleuth, config.options, config.record, Relational(layers, self.units), steps=steps)
+
+    def load(self, policy: Policy) -> None:
+        """Take over the weights of a policy, of whatever number of players; the value's stay as they are.
+
+        Raises:
+            PolicyError: it has another architecture.
+        """
+        network = policy.network
+        if not isinstance(network, Relational) or network.units != self.units or network.relations.sizes != self.relations.sizes:
+            raise PolicyError(f"{policy.name} has another network than the configuration's")
+        with torch.no_grad():
+            for name, (weight, bias) in network.layers.items():
+                self.actor[name].weight.copy_(torch.from_numpy(weight))
+                self.actor[name].bias.copy_(torch.from_numpy(bias))
+
+
+def _array(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
+    return tensor.detach().cpu().numpy().copy()
