@@ -26,7 +26,7 @@ FAILED, MISTAKEN, INTERRUPTED = 1, 2, 130
 EXIT_CODES = "exit codes: 0 done; 1 the output could not be written, or memory is short; 2 a mistake in the command or in a file; 130 Ctrl-C"
 MOST_GAMES = 10**7
 BASELINES = "random,cautious,sheet"
-SEATS = "a bot (random, cautious, sheet, entropy, racer) or a policy file (*.safetensors)"
+BOTS = "random, cautious, sheet, entropy, racer"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -88,6 +88,14 @@ def _add_options(parser: argparse.ArgumentParser, fixed: Sequence[str] = ("num_p
     parser.epilog = "\n".join([parser.epilog or "", "", "options of the game, with the usual value and the legal ones:", *rows])
 
 
+def _seats() -> str:
+    """Say for the help what a seat can be."""
+    from .policy_file import SUFFIX, pretrained_names
+
+    pretrained = ", ".join(pretrained_names())
+    return f"a bot ({BOTS}), " + (f"a policy that comes with the package ({pretrained}), " if pretrained else "") + f"or a policy file (*{SUFFIX})"
+
+
 def _add_greedy(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--greedy", action="store_true", help="policy files take their best action instead of drawing one by its probability")
 
@@ -96,7 +104,7 @@ def _add_match(commands: Any) -> None:
     more = "Every deal is played in each rotation of the seats that gives a new table, so that the luck of the deal cancels."
     examples = "match sheet random random --games 300 --seed 1\nmatch policy.safetensors sheet sheet cautious --options winners=2 super_sleuth=true"
     parser = _add_command(commands, "match", _match, "let bots and policy files play many games", more, examples)
-    parser.add_argument("seats", nargs="+", metavar="SEAT", help=f"3 to 7 seats, in the order of play: {SEATS}")
+    parser.add_argument("seats", nargs="+", metavar="SEAT", help=f"3 to 7 seats, in the order of play: {_seats()}")
     _add_sizes(parser)
     _add_options(parser)
 
@@ -105,7 +113,7 @@ def _add_evaluate(commands: Any) -> None:
     more = "The player has one seat, the baseline all the others; one row for each baseline, over the same deals. See also: sleuth match."
     examples = "evaluate runs/smoke/best.safetensors\nevaluate sheet --against random,cautious --games 600 --options num_players=3"
     parser = _add_command(commands, "evaluate", _evaluate, "let a policy file play against tables of bots", more, examples)
-    parser.add_argument("player", metavar="FILE", help=f"the player: {SEATS}; a file brings the options it was trained for")
+    parser.add_argument("player", metavar="FILE", help=f"the player: {_seats()}; a file brings the options it was trained for")
     parser.add_argument("--against", default=BASELINES, metavar="NAMES", help="baselines, separated by commas")
     _add_sizes(parser, " for each baseline")
     _add_options(parser, fixed=(), more="; a policy file brings its own, which these change")
@@ -137,7 +145,7 @@ def _add_play(commands: Any) -> None:
     examples = "play\nplay --players 4 --opponents sheet,cautious,policy.safetensors --seat 2 --seed 7 --save game.txt"
     parser = _add_command(commands, "play", _play, "play a game in the terminal", more, examples)
     parser.add_argument("--players", type=whole(3, 7), default=3, metavar="N", help="players, 3 to 7, you among them")
-    parser.add_argument("--opponents", default="sheet", metavar="NAMES", help=f"separated by commas, from your left on; one name fills all seats; {SEATS}")
+    parser.add_argument("--opponents", default="sheet", metavar="NAMES", help=f"separated by commas, from your left on; one name fills all seats; {_seats()}")
     parser.add_argument("--seat", type=whole(0, 6), default=0, metavar="K", help="your seat, from 0")
     parser.add_argument("--seed", type=whole(0, 2**64 - 1), metavar="N", help="settles deal and bots; drawn and shown if left out")
     _add_options(parser)
@@ -186,9 +194,9 @@ def _evaluate(args: argparse.Namespace) -> int:
 def _evaluation_options(args: argparse.Namespace) -> Any:
     """The options that a policy file was trained for, or the usual ones, changed by those that are given."""
     from .policy import load_policy
-    from .policy_file import SUFFIX
+    from .policy_file import names_file
 
-    if not args.player.endswith(SUFFIX):
+    if not names_file(args.player):
         return named_options(args.options)
     trained = dataclasses.asdict(load_policy(args.player).options)
     given = {word.partition("=")[0] for word in args.options}

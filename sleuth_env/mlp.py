@@ -60,7 +60,7 @@ class Mlp:
         self._layers, self._cells = _transposed(self.layers), _transposed(self.cells)
 
     def _check_logits(self, size: int) -> None:
-        """Check that no observation, whose numbers are all from 0 to 1, can make a logit overflow."""
+        """Check that no observation, whose numbers are all from 0 to 1, can make a logit, or a number on the way to one, overflow."""
         with np.errstate(over="ignore", invalid="ignore"):
             most = self._most(np.ones(size), self.layers[:-1])
             if self.cells:
@@ -71,6 +71,7 @@ class Mlp:
     def _most(self, most: NDArray[np.float64], layers: Layers) -> NDArray[np.float64]:
         for layer in layers:
             most = _most_of_layer(most, layer)
+            check_most(most)
             most = most if self.activation == "relu" else np.minimum(most, 1)
         return most
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from .bits import kernel
 from .mlp import Mlp
-from .policy_file import FORMAT, FORMAT_VERSION, SUFFIX, PolicyError, read_policy_file, write_atomically
+from .policy_file import FORMAT, FORMAT_VERSION, SUFFIX, PolicyError, names_file, pretrained_names, read_policy_file, write_atomically
 from .relational import Relational
 
 MAY_DIFFER = ("first_player", "offer_order", "max_turns")
@@ -168,7 +168,7 @@ def load_policy(path: str | Path, game: Any = None, greedy: bool = False) -> Pol
     """Read a policy file.
 
     Args:
-        path: the file.
+        path: the file; ``pretrained:4p`` is the one for four players that comes with the package.
         game: the game module; default: Sleuth.
         greedy: see `Policy`.
 
@@ -209,7 +209,7 @@ def _built(game: Any, options: Any, metadata: dict[str, Any], tensors: dict[str,
 
 
 def make_player(text: str, options: Any, game: Any = None, greedy: bool = False) -> Any:
-    """Make a player of a bot's name or of a policy file's path (a text that ends in ``.safetensors``).
+    """Make a player of a bot's name or of a policy file: its path, which ends in ``.safetensors``, or such as ``pretrained:4p``.
 
     Raises:
         PolicyError: there is no such bot, or the file cannot be read or cannot play with these options.
@@ -217,8 +217,9 @@ def make_player(text: str, options: Any, game: Any = None, greedy: bool = False)
     game = game or import_module("sleuth_env.sleuth")
     if not isinstance(text, str):
         raise PolicyError(f"a player is named by a text, the name of a bot or the path of a policy file (*{SUFFIX}), got {text!r}")
-    if text.endswith(SUFFIX):
+    if names_file(text):
         return load_policy(text, game, greedy).seated(options)
     if text not in game.BOTS:
-        raise PolicyError(f"there is no bot {text[:100]!r}: a player is one of the bots {', '.join(game.BOTS)}, or a policy file, whose name ends in {SUFFIX}")
+        known = ", ".join([*game.BOTS, *pretrained_names()])
+        raise PolicyError(f"there is no bot {text[:100]!r}: a player is one of the bots {known}, or a policy file, whose name ends in {SUFFIX}")
     return game.make_bot(text, options)

@@ -15,6 +15,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 SUFFIX = ".safetensors"
+# The policies that come with the package: `pretrained:4p` is the file 4p.safetensors in this folder.
+PRETRAINED, PRETRAINED_FOLDER = "pretrained:", Path(__file__).with_name("pretrained")
 FORMAT, FORMAT_VERSION = "sleuth-env policy", "1"
 MOST_HEADER_BYTES, MOST_FILE_BYTES = 1 << 20, 1 << 30
 MOST_MESSAGE = 500  # characters
@@ -34,6 +36,31 @@ def one_line(text: str) -> str:
     """Give a text as one line of printable characters that is not too long to read."""
     printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[:MOST_MESSAGE])
     return printable + (" ..." if len(text) > MOST_MESSAGE else "")
+
+
+def names_file(text: str) -> bool:
+    """Tell whether a player's name means a policy file: one that comes with the package, or one by its path."""
+    return text.startswith(PRETRAINED) or text.endswith(SUFFIX)
+
+
+def pretrained_names() -> list[str]:
+    """Name the policies that come with the package."""
+    return sorted(f"{PRETRAINED}{path.name.removesuffix(SUFFIX)}" for path in PRETRAINED_FOLDER.glob(f"*{SUFFIX}"))
+
+
+def located(path: str | Path) -> str | Path:
+    """Give the path of a policy file, which may be named as one that comes with the package.
+
+    Raises:
+        PolicyError: no policy of this name comes with it.
+    """
+    text = str(path)
+    if not text.startswith(PRETRAINED):
+        return path
+    names = pretrained_names()
+    if text not in names:
+        raise PolicyError(f"no policy {text[:100]!r} comes with this version; it brings {', '.join(names) or 'none'}")
+    return PRETRAINED_FOLDER / f"{text.removeprefix(PRETRAINED)}{SUFFIX}"
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -67,7 +94,7 @@ def read_policy_file(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArra
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
-    content = _read_bytes(path)
+    content = _read_bytes(located(path))
     header_size = int.from_bytes(content[:8], "little")
     if len(content) < 8 or not 2 <= header_size <= min(MOST_HEADER_BYTES, len(content) - 8):
         raise PolicyError(f"{path} is no policy file, or only the beginning of one")

@@ -132,7 +132,7 @@ class Arrays:
         self.weights = {name: np.split(layers[name][0].T, np.cumsum(sizes)[:-1]) for name, (_, sizes) in parts.items()}
         self.weights = {name: [np.ascontiguousarray(weight) for weight in weights] for name, weights in self.weights.items()}
         self.biases = {name: layers[name][1] for name in parts}
-        self.question_gems = np.ascontiguousarray(question_gems * GEMS, layers["held"][0].dtype)
+        self.question_gems = question_gems * np.float32(GEMS)
 
     def product(self, values: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any]) -> NDArray[Any]:
         """Multiply the last axis by a matrix and add a bias."""
@@ -169,6 +169,16 @@ class Arrays:
         return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
 
 
+class Bounds(Arrays):
+    """Go the way with bounds of the size of all numbers: no layer may give one that could overflow."""
+
+    def product(self, values: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any]) -> NDArray[Any]:
+        """Bound the products of numbers."""
+        most = np.asarray(values @ np.abs(weight.astype(np.float64)) + np.abs(bias.astype(np.float64)))
+        check_most(most)
+        return most
+
+
 class Relational:
     """The network as a part of a `Policy`.
 
@@ -194,11 +204,10 @@ class Relational:
         for name, (outputs, inputs) in parts.items():
             check_finite(f"layer {name}", self.layers[name], outputs, sum(inputs))
         self._way = Arrays(self.layers, parts, self.relations.question_gems)
-        sizes = {name: (np.abs(weight.astype(np.float64)), np.abs(bias.astype(np.float64))) for name, (weight, bias) in self.layers.items()}
         most = self.relations.constants.astype(np.float64)
         np.add.at(most, self.relations.targets, self.relations.scales)
         with np.errstate(over="ignore", invalid="ignore"):
-            check_most(logits_of(Arrays(sizes, parts, self.relations.question_gems), by_entity(self.relations, most[None]), self.relations))
+            logits_of(Bounds(self.layers, parts, self.relations.question_gems), by_entity(self.relations, most[None]), self.relations)
 
     def logits(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """Give the output (f4 [B, A]) for observations (f4 [B, N])."""

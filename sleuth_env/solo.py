@@ -41,7 +41,7 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
     """Let one learner play against bots.
 
     Args:
-        opponents: who plays the other seats: a name of the game's bots, the path of a policy file, or an object with `name` and `act`;
+        opponents: who plays the other seats: a name of the game's bots, a policy file (its path, or ``pretrained:4p``), or an object with `name` and `act`;
             one for all of them, or a list, the first to the learner's left.
         learner_seat: the learner's seat number, or "random" for another one each game.
         record: how the observation records the past, one of the game's `RECORDS`; default the first.

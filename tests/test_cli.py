@@ -15,6 +15,7 @@ from sleuth_env import sleuth
 from sleuth_env.cli import main, make_parser
 from sleuth_env.mlp import Mlp
 from sleuth_env.policy import Policy, save_policy
+from sleuth_env.policy_file import pretrained_names
 from sleuth_env.sleuth import Options
 from tests.terminal import played_game, said, type_in
 from training.config import ConfigError, make_config
@@ -133,7 +134,7 @@ def test_a_policy_file_for_other_options_is_refused(policy_file: Path, capsys: p
 
 # --- mistakes ---
 
-NAMES = ", ".join(sleuth.BOTS)
+NAMES = ", ".join([*sleuth.BOTS, *pretrained_names()])
 UNKNOWN = f"there is no bot 'watson': a player is one of the bots {NAMES}, or a policy file, whose name ends in .safetensors"
 MISTAKES = [
     ([], "the following arguments are required: COMMAND"),

@@ -20,7 +20,7 @@ from sleuth_env import sleuth
 from sleuth_env.match import Table, play_match
 from sleuth_env.mlp import Mlp
 from sleuth_env.policy import Policy, load_policy, make_player, save_policy
-from sleuth_env.policy_file import PolicyError, read_metadata
+from sleuth_env.policy_file import PolicyError, pretrained_names, read_metadata
 from sleuth_env.sleuth import Options
 from tests.policies import THREE, VERSIONS, random_policy
 
@@ -177,7 +177,8 @@ def test_other_options_are_refused_by_name(file: Path, change: dict[str, Any]):
 
 
 def test_a_name_that_is_neither_a_bot_nor_a_file_is_refused():
-    with pytest.raises(PolicyError, match=rf"no bot 'nobody': a player is one of the bots {', '.join(sleuth.BOTS)}, or a policy file, .*\.safetensors"):
+    known = ", ".join([*sleuth.BOTS, *pretrained_names()])
+    with pytest.raises(PolicyError, match=rf"no bot 'nobody': a player is one of the bots {known}, or a policy file, .*\.safetensors"):
         make_player("nobody", THREE)
     assert make_player("random", THREE).name == "random"
 
@@ -328,8 +329,16 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, value: float):
 @pytest.mark.parametrize("network", ["layers", "cells"])
 def test_weights_that_could_make_a_logit_overflow_are_refused(tmp_path: Path, network: str):
     policy = random_policy()
-    for weight, _ in getattr(policy, network):
+    for weight, _ in getattr(policy.network, network):
         weight *= 1e20
+    save_policy(policy, tmp_path / "x.safetensors", VERSIONS)
+    assert "could overflow" in refused(tmp_path / "x.safetensors")
+
+
+def test_no_number_on_the_way_to_a_logit_may_overflow_either(tmp_path: Path):
+    policy = random_policy(cells=False)
+    for (weight, _), factor in zip(policy.network.layers, (1e20, 1e20, 1e-30), strict=True):
+        weight *= factor
     save_policy(policy, tmp_path / "x.safetensors", VERSIONS)
     assert "could overflow" in refused(tmp_path / "x.safetensors")
 

@@ -25,6 +25,10 @@ TINY: dict[str, Any] = {
 }
 
 
+# What is true of a learner whatever its network.
+NETWORKS = pytest.mark.parametrize("network", [TINY["network"], {"kind": "relational", "units": 8, "initial_bias": {"accuse": -4}}], ids=["mlp", "relational"])
+
+
 def learner(bots: dict[str, float] | None = None, **changes: Any) -> PpoLearner:
     config = make_config(TINY | changes)
     made = PpoLearner(config)
@@ -265,8 +269,9 @@ def test_a_single_game_waits_while_opponents_play():
 # --- updates ---
 
 
-def test_the_first_update_s_ratios_are_one(monkeypatch: pytest.MonkeyPatch):
-    made = learner()
+@NETWORKS
+def test_the_first_update_s_ratios_are_one(network: dict[str, Any]):
+    made = learner(network=network)
     rollout = made._collect(go_on)
     assert rollout is not None
     decisions = Decisions.joined(rollout.parts)
@@ -286,8 +291,9 @@ def test_the_first_update_s_ratios_are_one(monkeypatch: pytest.MonkeyPatch):
     assert means["value_loss"] == pytest.approx(0, abs=1e-6)
 
 
-def test_an_update_makes_good_actions_more_likely_and_values_better():
-    made = learner(ppo=TINY["ppo"] | {"epochs": 20})
+@NETWORKS
+def test_an_update_makes_good_actions_more_likely_and_values_better(network: dict[str, Any]):
+    made = learner(network=network, ppo=TINY["ppo"] | {"epochs": 20})
     rollout = made._collect(go_on)
     assert rollout is not None
     decisions = Decisions.joined(rollout.parts)
@@ -333,9 +339,10 @@ def test_a_rollout_that_was_stopped_leaves_everything_as_it_was():
     assert same(one, other)
 
 
-def test_a_restored_learner_goes_on_as_if_nothing_had_happened():
+@NETWORKS
+def test_a_restored_learner_goes_on_as_if_nothing_had_happened(network: dict[str, Any]):
     bots = {"random": 1.0, "sheet": 0.5}
-    unbroken = learner(bots)
+    unbroken = learner(bots, network=network)
     unbroken.learn(0.0, go_on)
     unbroken.learn(0.3, go_on)
     content = BytesIO()

@@ -17,8 +17,8 @@ from sleuth_env.policy import load_policy, save_policy
 from sleuth_env.policy_file import read_metadata
 from sleuth_env.sleuth import Options
 from training.config import make_config
-from training.curve import STEPS
 from training.maskable import CellPolicy
+from training.progress import STEPS
 from training.run import Run
 from training.train import main
 
@@ -208,6 +208,8 @@ def test_an_older_checkpoint_takes_the_place_of_a_damaged_one(tmp_path: Path, ca
         ({"pool": ["../../x"]}, "no snapshot"),
         ({"parameters": {"policy": {"x": torch.tensor(float("nan"))}}}, "not finite"),
         ({"parameters": {}}, "cannot be resumed"),
+        ({"early_stop": {"best": 0.5}}, "cannot be resumed"),
+        ({"league": {}}, "without a learner"),
     ],
 )
 def test_a_checkpoint_with_wrong_content_is_refused_in_one_line(tmp_path: Path, change: dict[str, Any], words: str, capsys: pytest.CaptureFixture[str]):

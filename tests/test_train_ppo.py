@@ -35,6 +35,7 @@ def test_a_run_leaves_the_same_files_as_the_other_algorithm(tiny: Path, tmp_path
     assert {path.name for path in run.iterdir()} == {
         "config.yaml",
         "progress.csv",
+        "league.csv",
         "best.safetensors",
         "last.safetensors",
         "lock",

@@ -132,9 +132,10 @@ def resumed_run(folder: Path, overrides: dict[str, str]) -> Any:
 
     run = Run(config, folder)
     run.resume()
-    if run.steps >= config.total_steps:
+    if run.ended:
         run.close()
-        raise ConfigError(f"{folder} is complete with {run.steps} steps: go on with a larger --total-steps")
+        more = "a larger --total-steps" if run.steps >= config.total_steps else "--evaluation.stop-at null --evaluation.patience null"
+        raise ConfigError(f"{folder} is complete with {run.steps} steps ({run.ended}): go on with {more}")
     if config != before:
         run.write_config()
     return run
@@ -166,7 +167,7 @@ def ended(run: Any, number: int) -> str:
     """Say how a run has ended: by itself, or by the signal of this number."""
     if number:
         return f"interrupted: checkpoint saved at step {run.steps:,}; go on with: python -m training.train --resume {run.folder}"
-    return f"done, {run.seconds:.0f} s of training in all; the policies are {' and '.join(map(str, sorted(run.folder.glob('*.safetensors'))))}"
+    return f"done ({run.ended}), {run.seconds:.0f} s of training in all; the policies are {' and '.join(map(str, sorted(run.folder.glob('*.safetensors'))))}"
 
 
 def failed(error: Exception, code: int, memory: str = MEMORY) -> int:

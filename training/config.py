@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from sleuth_env import sleuth
-from sleuth_env.policy_file import SUFFIX, one_line
+from sleuth_env.policy_file import SUFFIX, names_file, one_line, pretrained_names
 
 MOST_QUOTED, MOST_MISTAKES, MOST_FILE_BYTES = 80, 20, 1 << 20
 
@@ -60,8 +60,9 @@ Bias = Annotated[float, Field(ge=-1e3, le=1e3)]
 
 def player_name(value: Any) -> Any:
     """Check that a text names a bot or a policy file; whether the file is one shows when it is loaded."""
-    if isinstance(value, str) and value not in sleuth.BOTS and not value.endswith(SUFFIX):
-        raise PydanticCustomError("player", "must be one of {names}, or a file that ends in {suffix}", {"names": ", ".join(sleuth.BOTS), "suffix": SUFFIX})
+    if isinstance(value, str) and value not in sleuth.BOTS and not names_file(value):
+        known = ", ".join([*sleuth.BOTS, *pretrained_names()])
+        raise PydanticCustomError("player", "must be one of {names}, or a file that ends in {suffix}", {"names": known, "suffix": SUFFIX})
     return value
 
 
@@ -70,7 +71,7 @@ PlayerName = Annotated[str, BeforeValidator(player_name)]
 
 def policy_file(value: Any) -> Any:
     """Check that a text names a policy file; whether it is one shows when it is loaded."""
-    if isinstance(value, str) and not value.endswith(SUFFIX):
+    if isinstance(value, str) and not names_file(value):
         raise PydanticCustomError("file", "must be a policy file, whose name ends in {suffix}", {"suffix": SUFFIX})
     return value
 
@@ -149,6 +150,8 @@ class EvaluationConfig(Section):
     every: Count = Field(100_000, description="steps between two evaluations")
     deals: Annotated[int, BeforeValidator(whole_number), Field(ge=2, le=100000)] = Field(50, description="deals of a match, each played once from every seat")
     seed: Seed = Field(1_000, description="seed of the deals, the same in every evaluation")
+    stop_at: float | None = Field(None, gt=0, le=1, description="the run ends once an evaluation's mean win share reaches this; null: never")
+    patience: Count | None = Field(None, description="the run ends after as many evaluations in a row without a new best mean win share; null: never")
 
 
 class CheckpointsConfig(Section):
@@ -194,6 +197,9 @@ class Config(Section):
         shares = [*self.opponents.bots.values(), self.opponents.past_selves, self.opponents.learner if self.algorithm == "ppo" else 0.0]
         if sum(shares) < 0.001:
             raise _mistake("opponents", "the shares must add up to at least 0.001")
+        for key in ("stop_at", "patience"):
+            if getattr(self.evaluation, key) is not None and not self.evaluation.against:
+                raise _mistake(f"evaluation.{key}", "needs somebody in evaluation.against, got []")
         if self.network.kind == "relational" and self.algorithm != "ppo":
             raise _mistake("network.kind", f"'relational' needs algorithm 'ppo', got {self.algorithm!r}")
         for verb in self.network.initial_bias:

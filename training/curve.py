@@ -13,8 +13,7 @@ from torch.utils.tensorboard import SummaryWriter
 from sleuth_env.policy_file import write_atomically
 
 from .config import ConfigError
-
-STEPS = "time/total_timesteps"
+from .progress import STEPS, read_rows
 
 
 def make_logger(folder: Path, steps: int) -> Logger:
@@ -31,23 +30,11 @@ class CsvCurve(KVWriter):
         self.rows: list[dict[str, Any]] = []
         if path.exists():
             try:
-                self._read(steps)
-            except (ValueError, OSError, csv.Error) as error:
-                raise ConfigError(f"{path} is not the curve of a run ({error}); move it away to begin a new one") from error
+                self.columns, rows = read_rows(path)
+            except ConfigError as error:
+                raise ConfigError(f"{error}; move it away to begin a new one") from error
+            self.rows = [row for row in rows if int(row[STEPS]) <= steps]
             self._rewrite()
-
-    def _read(self, steps: int) -> None:
-        text = self.path.read_text(encoding="utf-8")
-        # A process that was killed may have left half a line.
-        reader = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())
-        self.columns = list(reader.fieldnames or [])
-        for row in reader:
-            if STEPS not in row or len(row) != len(self.columns) or None in row.values():
-                raise ValueError(f"line {reader.line_num} has other cells than a {STEPS} and the columns of the first line")
-            for cell in row.values():
-                float(cell or 0)
-            if int(row[STEPS]) <= steps:
-                self.rows.append(row)
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """Append a row, with new columns where there are new keys."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import torch
@@ -13,6 +13,8 @@ from sleuth_env.policy import Policy
 
 # Who may sit in the other seats: by a name that stays the same when a run is resumed, the player and its share.
 Opponents = Mapping[str, tuple[Bot, float]]
+# A game that somebody has won: who sat in each seat, by these names or "learner", and the seat of who came first.
+Result = tuple[list[str], int]
 
 
 @dataclass(frozen=True)
@@ -22,10 +24,12 @@ class Learned:
     Args:
         episodes: reward and number of decisions of the learner's seat in each game that has ended.
         statistics: of the update, by the names of their curves.
+        results: of the games, where the learner's algorithm sees all seats.
     """
 
     episodes: list[tuple[float, int]]
     statistics: dict[str, float]
+    results: list[Result] = field(default_factory=list)
 
 
 class Learner(Protocol):

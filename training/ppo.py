@@ -30,10 +30,11 @@ from sleuth_env.game import Bot, opaque
 from sleuth_env.policy import Policy
 from sleuth_env.vector import SleuthVectorEnv
 
+from . import league
 from .checkpoint import each_array
 from .config import Config
 from .distribution import entropies, masked_log_probs, sampled
-from .learner import Learned, Opponents
+from .learner import Learned, Opponents, Result
 from .network import check_same, device_of, make_network
 from .sparse import SparseRows
 
@@ -126,6 +127,7 @@ class Rollout:
         self.followers = np.full(self.size + room, OPEN, np.int64)
         self.rewards, self.final_values = np.zeros(self.size + room, np.float32), np.zeros(self.size + room, np.float32)
         self.episodes: list[tuple[float, int]] = []
+        self.results: list[Result] = []
 
     @property
     def fresh(self) -> int:
@@ -267,6 +269,7 @@ class PpoLearner:
         if len(cut):
             final_values[cut] = self._values(SparseRows.of(last[cut].reshape(-1, last.shape[2]), np.arange(cut.size * last.shape[1]))).reshape(len(cut), -1)
         rollout.end(games, rewards[games], final_values)
+        rollout.results += league.results_of((league.LEARNER, *self._names), self._players[games], rewards[games])
         learned = self._players[games] == LEARNER
         rollout.episodes += zip(rewards[games][learned].tolist(), self._lengths[games][learned].tolist(), strict=True)
         self._players[games], self._lengths[games] = self._drawn(len(games)), 0
@@ -300,7 +303,7 @@ class PpoLearner:
             # Its count of steps must be that of the policy's weights, too, or the first ones would be several times too long.
             self._begin_optimizer()
         self._waiting, self._last = rollout.left(decisions)
-        return Learned(rollout.episodes, statistics)
+        return Learned(rollout.episodes, statistics, rollout.results)
 
     def _update(self, decisions: Decisions, rollout: Rollout, progress: float) -> dict[str, float]:
         """Learn from the decisions that are complete."""

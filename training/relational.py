@@ -23,6 +23,8 @@ from .sparse import SparseRows
 
 # Which outputs of which layers are biases of the logits of an action, by its first word.
 BIASES = {"ask": ("score", 0), "final": ("score", 1), "accuse": ("accuse", 0), "exchange": ("other", 0), "pass": ("other", 1)}
+# What lies between features and logits then stays in the processor's cache, forwards and backwards.
+ROWS_AT_ONCE = 128
 # Small at first, so that nothing but the initial biases counts.
 LAST = ("score", "price", "accuse", "other")
 
@@ -39,18 +41,21 @@ class Layers(nn.ModuleDict):
 
     def mix(self, name: str, *parts: torch.Tensor) -> torch.Tensor:
         """Apply a layer to parts, each with its columns of the weights."""
-        layer, sizes = self[name], [part.shape[-1] for part in parts]
-        weights = layer.weight.split(sizes, dim=1)
-        # The small ones are added up before the large one is.
-        order = sorted(range(len(parts)), key=lambda i: parts[i].shape[1] * parts[i].shape[2])
-        found = linear(parts[order[0]], weights[order[0]], layer.bias)
-        for i in order[1:]:
-            found = found + linear(parts[i], weights[i])
-        return found
+        layer = self[name]
+        weights = layer.weight.split([part.shape[-1] for part in parts], dim=1)
+        shapes = [part.shape[1:3] for part in parts]
+        most = torch.broadcast_shapes(*shapes)
+        # Arrays of the full size are what costs time: one product makes it, and the sum of all that is smaller is added in place.
+        large = [i for i, shape in enumerate(shapes) if shape == most]
+        found = linear(torch.cat([parts[i] for i in large], dim=-1), torch.cat([weights[i] for i in large], dim=1), layer.bias) if large else None
+        small = [linear(parts[i], weights[i]) for i in sorted(range(len(parts)), key=lambda i: shapes[i].numel()) if i not in large]
+        if found is None:
+            return sum(small, layer.bias)
+        return found.add_(sum(small[1:], small[0])) if small else found
 
     def relu(self, values: torch.Tensor) -> torch.Tensor:
-        """Replace what is negative by zero."""
-        return values.relu()
+        """Replace what is negative by zero, in place: they come from `mix`, and nobody else has them."""
+        return values.relu_()
 
     def total(self, values: torch.Tensor, axis: int, scale: float) -> torch.Tensor:
         """Sum over an axis, which stays, and scale."""
@@ -84,9 +89,15 @@ class RelationalActorCritic(nn.Module):
     def forward(self, observations: SparseRows) -> tuple[torch.Tensor, torch.Tensor]:
         """Give logits (f4 [B, A]) and values (f4 [B])."""
         made = features_of(self.relations, observations.dense(self.size).numpy())
-        features = by_entity(self.relations, torch.from_numpy(made).to(self.value[0].weight.device))
-        values = self.value(embedded(self.critic, features)[-1])
-        return logits_of(self.actor, features, self.relations), values.flatten()
+        features = torch.from_numpy(made).to(self.value[0].weight.device)
+        parts = [self._part(part) for part in features.split(ROWS_AT_ONCE)]
+        logits, values = zip(*parts, strict=True)
+        return torch.cat(logits), torch.cat(values)
+
+    def _part(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        entities = by_entity(self.relations, features)
+        values = self.value(embedded(self.critic, entities)[-1]).flatten()
+        return logits_of(self.actor, entities, self.relations), values
 
     def policy(self, config: Config, steps: int) -> Policy:
         """Give the policy as a player that needs no torch, after so many steps of a run."""

@@ -1,7 +1,7 @@
 """One training run: a learner against the pool, with a learning curve, evaluations and checkpoints in a run folder.
 
 The folder holds ``config.yaml`` (resolved), ``progress.csv``, ``tensorboard/``, ``checkpoints/``, ``pool/`` (past selves),
-``last.safetensors`` and ``best.safetensors``.
+``league.csv`` (ratings), ``last.safetensors`` and ``best.safetensors``.
 """
 
 from __future__ import annotations
@@ -26,9 +26,12 @@ from sleuth_env.policy_file import PolicyError, read_metadata, write_atomically
 
 from .checkpoint import all_finite, locked, read_checkpoint
 from .config import Config, ConfigError
-from .curve import STEPS, make_logger
+from .curve import make_logger
+from .early_stop import EarlyStop
+from .league import League
 from .learner import Learned, Learner
 from .pool import Pool
+from .progress import EVALUATION, SECONDS, STEPS
 from .screen import Screen
 from .versions import package_versions
 
@@ -50,7 +53,8 @@ class Run:
         self.pool = Pool(config, folder)
         self.baselines = {name: make_player(name, config.options) for name in config.evaluation.against}
         self.iterations, self.seconds = 0, 0.0
-        self.best_score = -np.inf
+        self.best_score = -np.inf  # of the file; the checkpoint may know less
+        self.early_stop, self.league = EarlyStop(config.evaluation), League()
         self.lock: IO[bytes] | None = None
         self.signal = 0
         self.learner = self._make_learner()
@@ -102,6 +106,9 @@ class Run:
         """
         self.lock = locked(self.folder)
         try:
+            for leftover in self.folder.rglob("*.partial"):
+                # Of a process that was killed while it wrote.
+                leftover.unlink()
             self._restore_latest()
             best = self.folder / "best.safetensors"
             # The file may be newer than the checkpoint.
@@ -140,6 +147,9 @@ class Run:
         state = read_checkpoint(path, "cpu")
         try:
             self.learner.restore(state)
+            # Older checkpoints have neither.
+            self.early_stop.restore(state.get("early_stop", self.early_stop.state()))
+            self.league.restore(state.get("league", self.league.state()))
         except Exception as error:
             raise ConfigError(f"{path} cannot be resumed: {' '.join(str(error).split())[:300]}") from error
         self.iterations, self.seconds = state["iterations"], state["seconds"]
@@ -147,7 +157,17 @@ class Run:
 
     def _begin(self) -> None:
         self.logger = make_logger(self.folder, self.steps)
-        self.learner.set_opponents(self.pool.opponents())
+        self._set_opponents()
+
+    def _set_opponents(self) -> None:
+        opponents = self.pool.opponents()
+        self.league.enter(opponents)
+        self.learner.set_opponents(opponents)
+
+    @property
+    def ended(self) -> str:
+        """Why the run has ended; empty where it goes on."""
+        return f"{self.steps:,} steps" if self.steps >= self.config.total_steps else self.early_stop.reason
 
     def train(self) -> int:
         """Train to the end, or to a signal; give the signal's number, 0 at the end."""
@@ -155,7 +175,7 @@ class Run:
         began = time.monotonic() - self.seconds
         with self._signals():
             try:
-                while self.steps < self.config.total_steps and not self.signal:
+                while not self.ended and not self.signal:
                     before = self.steps
                     learned = self._learn()
                     if learned is not None:
@@ -180,19 +200,20 @@ class Run:
 
     def _after_update(self, before: int, learned: Learned, screen: Screen) -> None:
         """Do what is due: a snapshot, an evaluation, a row of the curve, a checkpoint."""
-        config, ended = self.config, self.steps >= self.config.total_steps
+        config = self.config
 
         def due(every: int) -> bool:
             """Tell whether the rollout has gone over a multiple of so many steps."""
             return self.steps // every > before // every
 
         self.iterations += 1
+        self.league.count(learned.results)
         if due(config.opponents.snapshot_every):
             self.pool.add(self.policy())
-            self.learner.set_opponents(self.pool.opponents())
-        scores = self.evaluate() if self.baselines and (ended or due(config.evaluation.every)) else {}
+            self._set_opponents()
+        scores = self.evaluate() if self.baselines and (self.ended or due(config.evaluation.every)) else {}
         self._log(before, learned, scores, screen)
-        if ended or due(config.checkpoints.every):
+        if self.ended or due(config.checkpoints.every):
             self.checkpoint()
 
     def evaluate(self) -> dict[str, float]:
@@ -201,14 +222,15 @@ class Run:
         results = evaluate(sleuth, self.config.options, policy, list(self.baselines.values()), settings.deals, settings.seed)
         shares = {name: result.entries[0].win_share for name, result in zip(self.baselines, results, strict=True)}
         score = float(np.mean(list(shares.values())))
+        self.early_stop.note(score)
         if score > self.best_score:
             self.best_score = score
             save_policy(policy, self.folder / "best.safetensors", package_versions(), score)
-        return {f"eval/{name}": share for name, share in shares.items()}
+        return {f"{EVALUATION}{name}": share for name, share in shares.items()}
 
     def _log(self, before: int, learned: Learned, scores: dict[str, float], screen: Screen) -> None:
-        row: dict[str, Any] = {STEPS: self.steps, "time/iterations": self.iterations, "time/seconds": round(self.seconds, 2)}
-        row |= {"time/fps": round(self.steps / max(self.seconds, 1e-9)), **learned.statistics, **scores}
+        row: dict[str, Any] = {STEPS: self.steps, "time/iterations": self.iterations, SECONDS: round(self.seconds, 2)}
+        row |= {"time/fps": round(self.steps / max(self.seconds, 1e-9)), **learned.statistics, **scores, **self.league.row()}
         row |= {"train/entropy_weight": self.config.ppo.at("entropy", before / self.config.total_steps)}
         if learned.episodes:
             rewards, lengths = np.array(learned.episodes).T
@@ -230,12 +252,15 @@ class Run:
             "iterations": self.iterations,
             "seconds": float(self.seconds),
             "pool": list(self.pool.past_selves),
+            "early_stop": self.early_stop.state(),
+            "league": self.league.state(),
         }
         content = BytesIO()
         torch.save(state, content)
         folder = self.folder / "checkpoints"
         write_atomically(folder / f"{self.steps:012d}.pt", content.getvalue())
         save_policy(self.policy(), self.folder / "last.safetensors", package_versions())
+        self.league.write(self.folder / "league.csv")
         kept = sorted(folder.glob("*.pt"))[-self.config.checkpoints.keep :]
         for path in set(folder.glob("*.pt")) - set(kept):
             path.unlink()

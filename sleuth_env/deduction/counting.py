@@ -125,9 +125,16 @@ def _same_question(asks, n):
 
 @inner
 def _num_answers(plan, ask):
-    """Count the answers to a question, without the settled cards."""
-    size = popcount(ask["cards"] & plan["open"][ask["holder"]])
-    return np.int64(1) << size if ask["shown"] else size + 1
+    """Count the answers to a question, without the settled cards; of the numbers none beyond what the holder can have."""
+    holder = ask["holder"]
+    cards = ask["cards"] & plan["open"][holder]
+    size = popcount(cards)
+    if ask["shown"]:
+        return np.int64(1) << size
+    most = size
+    for s in range(plan["num_counts"][holder]):
+        most = min(most, plan["most"][holder, s] + popcount(cards & ~plan["cells"][holder, s]))
+    return most + 1
 
 
 @inner
@@ -135,9 +142,10 @@ def _weigh_all(plan, result, live, edges, ask, asks, begin, end, worths):
     """Appraise some of the questions on one graph; gives the last one's table (ask: a FRAME record to work in)."""
     most, holders = np.int64(1), np.int64(plan["num_holders"])
     set_columns(plan, ask)
+    outcomes = num_outcomes(ask["columns"], ask["missing"])
     for n in range(begin, end):
         most = max(most, _num_answers(plan, asks[n]))
-    table = np.empty((holders, most, num_outcomes(ask["columns"], ask["missing"])))
+    table = np.empty(outcomes * holders * most)
     rows = np.empty(row_span(ask, most * holders) * result["live"])
     n = begin
     while n < end:
@@ -150,9 +158,9 @@ def _weigh_all(plan, result, live, edges, ask, asks, begin, end, worths):
             ask_also(plan, asks[m]["holder"], asks[m]["cards"] & plan["open"][asks[m]["holder"]], ask)
         tabulate(plan, result["begin"], live, edges, ask, rows, table)
         for m in range(n, after):
-            appraise(table[m - n], answers, worths[m])
+            appraise(table[: outcomes * ask["block"]].reshape(outcomes, ask["block"])[:, (m - n) * answers :], answers, worths[m])
         n = after
-    return table[0]
+    return table[: outcomes * ask["block"]].reshape(outcomes, ask["block"])[:, : ask["answers"]]
 
 
 @kernel
@@ -168,7 +176,7 @@ def weigh(plans, results, live, edges, frames, asks, worths):
         worths: WORTH [N], overwritten.
 
     Returns:
-        The table of the last question or, if it was put to several holders, of the first of them; see `tabulate`.
+        The table of the last question, f8 [outcomes, answers], or, if it was put to several holders, of the first of them; see `tabulate`.
     """
     return _weigh_all(plans[0], results[0], live, edges, frames[0], asks, 0, asks.size, worths)
 

@@ -44,7 +44,7 @@ FRAME = np.dtype(
         ("total", "i8", MAX_HOLDERS),  # and what all layers add together
         ("top", "i8"),  # the layer after the last that adds anything,
         ("bottom", "i8"),  # and the first that does
-        ("answers", "i8"),  # room for the answers of one holder
+        ("answers", "i8"),  # room for the answers of one holder; numbers of cards that nobody can have are left out
         ("block", "i8"),  # and of all that are asked,
         ("span", "i8"),  # numbers that a node carries
     ],
@@ -126,8 +126,10 @@ def ask_also(plan, holder, cards, ask):
 
 @inner
 def _add(rows, target, source, length):
-    for j in range(length):
-        rows[target + j] += rows[source + j]
+    # Unsigned, so that the compiler knows that no index is negative.
+    onto, some = np.uint64(target), np.uint64(source)
+    for j in range(np.uint64(length)):
+        rows[onto + j] += rows[some + j]
 
 
 @inner
@@ -148,7 +150,7 @@ def _add_answered(rows, target, source, length, ask, i, to):
 
 @inner
 def _clear(rows, at, length):
-    for j in range(at, at + length):
+    for j in range(np.uint64(at), np.uint64(at + length)):
         rows[j] = 0.0
 
 
@@ -193,19 +195,36 @@ def _carry_back(plan, begin, live, edges, ask, rows):
 
 
 @inner
-def _join_one(ask, i, k, above, below, outcome, rows, table):
-    """As `_join`, for one holder who is asked and one set of missing cards."""
-    before, after = ask["before"][i, k], ask["before"][i + 1, k]
-    step = after + 1 if ask["shown"] else 1
-    for a in range(before + 1):
-        for b in range(0, ask["total"][k] - after + 1, step):
-            table[k, a + b, outcome] += rows[above + a] * rows[below + b]
+def _add_times(table, target, rows, source, length, factor):
+    onto, some = np.uint64(target), np.uint64(source)
+    for j in range(np.uint64(length)):
+        table[onto + j] += factor * rows[some + j]
+
+
+@inner
+def _join_one(ask, i, above, below, rows, table, at):
+    """As `_join`, for one set of missing cards."""
+    if i < ask["bottom"]:  # nothing is answered above yet, and the paths there are the same for all who are asked
+        _add_times(table, at, rows, below, ask["block"], rows[above])
+        return
+    if i >= ask["top"]:  # nothing more is answered below
+        _add_times(table, at, rows, above, ask["block"], rows[below])
+        return
+    for k in range(ask["asked"]):
+        start, after = k * ask["answers"], ask["before"][i + 1, k]
+        rest = ask["total"][k] - after + 1
+        for a in range(min(ask["before"][i, k] + 1, ask["answers"])):
+            if ask["shown"]:
+                for b in range(0, rest, after + 1):
+                    table[at + start + a + b] += rows[above + start + a] * rows[below + start + b]
+            else:
+                _add_times(table, at + start + a, rows, below + start, min(rest, ask["answers"] - a), rows[above + start + a])
 
 
 @inner
 def _join(ask, i, above, below, rows, table):
     """Put the two parts of the deals together in which the card of layer ``i`` is the missing card at the cut."""
-    column, answers, block = ask["column"][i], ask["answers"], ask["block"]
+    column, block = ask["column"][i], ask["block"]
     for first in range(column if ask["on"] else 1):
         for last in range(column + 1 if ask["back"] else 0, ask["columns"] if ask["back"] else 1):
             outcome = column
@@ -213,16 +232,16 @@ def _join(ask, i, above, below, rows, table):
                 outcome = column * (column - 1) // 2 + first
             if ask["back"]:
                 outcome += last * (last - 1) * (last - 2) // 6
-            for k in range(ask["asked"]):
-                _join_one(ask, i, k, above + first * block + k * answers, below + last * block + k * answers, outcome, rows, table)
+            _join_one(ask, i, above + first * block, below + last * block, rows, table, outcome * block)
 
 
 @inner
 def _pass_on(live, edges, ask, i, node, last, carry, rows, table):
     """Pass a node's row above the cut on along its edges (if ``carry``), and across the cut."""
     placed, block, span = live[node]["placed"], ask["block"], ask["span"]
-    at, length = node * span, block if placed == 0 else span
-    for edge in range(live[node]["first"], live[node + 1]["first"]):
+    at, length, end = node * span, block if placed == 0 else span, live[node + 1]["first"]
+    # A node's edges are in the order of the holders, so that the last holder's is at the end.
+    for edge in range(live[node]["first"] if carry else max(end - 1, live[node]["first"]), end):
         to, child = edges[edge]["holder"], edges[edge]["child"] * span
         if to == last and placed + 1 == ask["cut"]:
             _join(ask, i, at, child, rows, table)
@@ -259,14 +278,12 @@ def _carry_on(plan, begin, live, edges, ask, rows, table):
     if ask["missing"] == 0:
         for node in range(begin[size], begin[size + 1]):
             _scale(rows, node * span, block, live[node]["gain"] if size > bottom else 1.0)
-            for k in range(ask["asked"]):
-                for a in range(ask["answers"]):
-                    table[k, a, 0] += rows[node * span + k * ask["answers"] + a]
+            _add_times(table, 0, rows, node * span, block, 1.0)
 
 
 @inner
 def tabulate(plan, begin, live, edges, ask, rows, table):
-    """Fill in a question's tables: deals by holder asked, answer (without the settled cards), set of open missing cards.
+    """Fill in a question's tables: deals by set of open missing cards, holder asked, answer (without the settled cards).
 
     The sets are numbered by their columns in colex order: {a < b < c} is a + C(b, 2) + C(c, 3).
 
@@ -276,12 +293,9 @@ def tabulate(plan, begin, live, edges, ask, rows, table):
         live: LIVE [N + 1], edges: EDGE [E], the graph.
         ask: one FRAME record, filled in.
         rows: f8 [N * span], overwritten.
-        table: f8 [asked, answers, outcomes] or larger, overwritten.
+        table: f8 [outcomes * asked * answers] or larger, overwritten from the front.
     """
-    for k in range(ask["asked"]):
-        for answer in range(ask["answers"]):
-            for outcome in range(table.shape[2]):
-                table[k, answer, outcome] = 0.0
+    table[: num_outcomes(ask["columns"], ask["missing"]) * ask["block"]] = 0.0
     if ask["missing"]:
         _carry_back(plan, begin, live, edges, ask, rows)
     _carry_on(plan, begin, live, edges, ask, rows, table)
@@ -294,26 +308,28 @@ def _bits(part, whole):
 
 @inner
 def appraise(table, answers, worth):
-    """Sum the table of a question to one holder (f8 [answers, outcomes]) up into one WORTH record."""
-    count, information, decisive, rightly, surprise, outcomes = 0.0, 0.0, 0.0, 0.0, 0.0, table.shape[1]
-    for a in range(answers):
-        for o in range(outcomes):
-            count += table[a, o]
+    """Sum the table of a question to one holder (f8 [outcomes, >= answers]) up into one WORTH record."""
+    count, information, decisive, rightly, surprise, outcomes = 0.0, 0.0, 0.0, 0.0, 0.0, table.shape[0]
     for a in range(answers):
         row, most, ways = 0.0, 0.0, 0
         for o in range(outcomes):
-            row += table[a, o]
-            most = max(most, table[a, o])
-            ways += table[a, o] > 0.0
+            row += table[o, a]
+            most = max(most, table[o, a])
+            ways += table[o, a] > 0.0
         for o in range(outcomes):
-            information += _bits(table[a, o], row)
-        surprise -= _bits(row, count)
+            information += _bits(table[o, a], row)
+        count += row
         decisive += row if ways == 1 else 0.0
         rightly += most
+    for a in range(answers):
+        row = 0.0
+        for o in range(outcomes):
+            row += table[o, a]
+        surprise -= _bits(row, count)
     for o in range(outcomes):
         column = 0.0
         for a in range(answers):
-            column += table[a, o]
+            column += table[o, a]
         information -= _bits(column, count)
     worth["information"] = max(information / count, 0.0)
     worth["decides"] = decisive / count

@@ -155,9 +155,9 @@ class Worlds:
         mask = self._mask(cards)
         asks = self._asks([holder], [mask], [shown])
         plan, last = self._plan[0], self.holders.shape[1] - 1
-        table = weigh(*self._graph, np.empty(1, FRAME), asks, np.zeros(1, WORTH))
+        table = weigh(*self._graph, np.empty(1, FRAME), asks, np.zeros(1, WORTH)).T
         order = plan["order"][: plan["size"]].tolist()
-        values = _answer_values(mask & int(plan["held"][holder]), _chosen(order, int(asks["cards"][0])), shown)
+        values = _answer_values(mask & int(plan["held"][holder]), _chosen(order, int(asks["cards"][0])), shown)[: len(table)]
         sets = np.array([mask_of(some) | int(plan["held"][last]) for some in _colex(_chosen(order, int(plan["open"][last])), int(plan["missing"]))])
         rows, kept = table.any(axis=1), table.any(axis=0)
         return Answers(values[rows], sets[kept], table[rows][:, kept] / table.sum())

@@ -1,0 +1,134 @@
+"""Policies that come with the package, named as ``pretrained:4p`` wherever a player is named."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sleuth_env
+from sleuth_env import policy_file, sleuth
+from sleuth_env.cli import main
+from sleuth_env.match import play_match
+from sleuth_env.policy import load_policy, make_player, save_policy
+from sleuth_env.policy_file import PolicyError, pretrained_names, read_metadata
+from sleuth_env.sleuth import Options
+from tests.policies import VERSIONS, random_policy
+from tests.terminal import said, type_in
+from training.config import ConfigError, make_config, read_yaml
+from training.pool import Pool
+
+ROOT = Path(__file__).parents[1]
+FOUR = Options(num_players=4)
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in the place of the package's, with policies for three and four players."""
+    folder = tmp_path / "pretrained"
+    folder.mkdir()
+    for options in (Options(num_players=3), FOUR):
+        save_policy(random_policy(options, steps=77), folder / f"{options.num_players}p.safetensors", VERSIONS)
+    monkeypatch.setattr(policy_file, "PRETRAINED_FOLDER", folder)
+    return folder
+
+
+@pytest.mark.usefixtures("shipped")
+def test_it_is_loaded_by_its_name() -> None:
+    policy = load_policy("pretrained:4p")
+    assert (policy.name, policy.options, policy.steps) == ("pretrained:4p", FOUR, 77)
+    assert make_player("pretrained:4p", FOUR).name == "pretrained:4p"
+    assert read_metadata("pretrained:3p")["num_players"] == 3
+
+
+@pytest.mark.usefixtures("shipped")
+def test_an_evaluation_takes_players_and_options_from_it(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    assert main(["evaluate", "pretrained:4p", "--against", "random,pretrained:4p", "--games", "4", "--json", str(path)]) == 0
+    result = json.loads(path.read_text())
+    assert [match["seats"][:2] for match in result["matches"]] == [["pretrained:4p", "random"], ["pretrained:4p", "pretrained:4p #2"]]
+    assert [match["options"] for match in result["matches"]] == [vars(FOUR)] * 2
+
+
+@pytest.mark.usefixtures("shipped")
+def test_it_has_a_seat_in_a_match_and_at_the_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["match", "pretrained:3p", "sheet", "random", "--games", "3"]) == 0
+    assert "\npretrained:3p  " in said(capsys)[0]
+    type_in(monkeypatch, "")
+    assert main(["play", "--players", "4", "--opponents", "pretrained:4p"]) == 0
+    assert "player_3 (+3) is pretrained:4p" in said(capsys)[0]
+
+
+@pytest.mark.usefixtures("shipped")
+def test_it_is_an_opponent_of_learners(tmp_path: Path) -> None:
+    env = sleuth_env.SoloEnv(num_players=3, opponents=["pretrained:3p", "random"])
+    env.reset(seed=1)
+    assert env.table.bots[0].name == "pretrained:3p"
+    config = make_config(read_yaml("{opponents: {bots: {pretrained:4p: 2.0}}, evaluation: {against: [pretrained:4p]}}", "text"))
+    assert list(Pool(config, tmp_path).bots) == ["pretrained:4p"]
+
+
+@pytest.mark.usefixtures("shipped")
+def test_it_plays_as_the_same_file_does_by_its_path(shipped: Path) -> None:
+    by_name, by_path = (play_match(sleuth, FOUR, [name, "sheet", "sheet", "random"], 3, 1) for name in ("pretrained:4p", str(shipped / "4p.safetensors")))
+    assert by_name.entries[0].wins == by_path.entries[0].wins
+    assert by_name.mean_turns == by_path.mean_turns
+
+
+WRONG = ["pretrained:9p", "pretrained:", "pretrained:4p.safetensors", "pretrained:../pretrained/4p", "pretrained:\n"]
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize("name", WRONG)
+def test_a_name_that_is_not_there_is_answered_by_what_is(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["evaluate", name], ["match", name, "sheet", "sheet"], ["play", "--opponents", name]):
+        assert main(words) == 2
+        errors = said(capsys)[1]
+        assert errors.count("\n") == 1
+        assert "comes with this version; it brings pretrained:3p, pretrained:4p" in errors
+
+
+def test_where_none_is_shipped_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy_file, "PRETRAINED_FOLDER", tmp_path / "nothing")
+    with pytest.raises(PolicyError, match="it brings none"):
+        load_policy("pretrained:4p")
+    with pytest.raises(PolicyError, match="one of the bots random, cautious, sheet, entropy, racer, or a policy file"):
+        make_player("watson", FOUR)
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize("player", ["pretrained:4p", "watson"])
+def test_one_for_other_options_or_an_unknown_bot_is_refused(player: str) -> None:
+    with pytest.raises(PolicyError, match=r"num_players=4|bots random, .*, pretrained:3p, pretrained:4p, or a policy file"):
+        make_player(player, Options(num_players=3))
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize("command", ["match", "evaluate", "play"])
+def test_the_help_names_those_there_are(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert "(pretrained:3p, pretrained:4p)" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_wheel_holds_the_package_s_folder() -> None:
+    settings: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    patterns = settings["package-data"]["sleuth_env"]
+    file = policy_file.PRETRAINED_FOLDER.relative_to(ROOT / "sleuth_env") / "4p.safetensors"
+    assert any(file.match(pattern) for pattern in patterns)
+
+
+@pytest.mark.parametrize("name", pretrained_names())
+def test_what_is_shipped_can_be_loaded_and_is_small(name: str) -> None:
+    assert f"{policy_file.PRETRAINED}{load_policy(name).options.num_players}p" == name
+    assert Path(policy_file.located(name)).stat().st_size <= 5 << 20
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_run_can_start_from_it() -> None:
+    assert make_config(read_yaml("{algorithm: ppo, start: pretrained:4p}", "text")).start == "pretrained:4p"
+    with pytest.raises(ConfigError, match="start: must be a policy file"):
+        make_config({"algorithm": "ppo", "start": "sheet"})

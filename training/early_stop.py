@@ -1,0 +1,49 @@
+"""When the evaluations of a run end it before its last step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .config import EvaluationConfig
+
+
+@dataclass
+class EarlyStop:
+    """Watch the mean win shares of evaluations.
+
+    Whether to stop depends on nothing but the settings and the two numbers, so a run that was resumed stops where an unbroken one does, and one that
+    has stopped goes on with other settings.
+
+    Args:
+        settings: of the run.
+        best: the best mean win share so far; minus infinity before the first.
+        since_best: how many evaluations have followed it.
+    """
+
+    settings: EvaluationConfig
+    best: float = float("-inf")
+    since_best: int = 0
+
+    def note(self, score: float) -> None:
+        """Take an evaluation's mean win share in."""
+        self.since_best = 0 if score > self.best else self.since_best + 1
+        self.best = max(self.best, score)
+
+    @property
+    def reason(self) -> str:
+        """Why to stop; empty where there is no reason."""
+        stop_at, patience = self.settings.stop_at, self.settings.patience
+        if stop_at is not None and self.best >= stop_at:
+            return f"the mean win share {self.best:.1%} has reached evaluation.stop_at = {stop_at}"
+        if patience is not None and self.since_best >= patience:
+            return f"{self.since_best} evaluations have not been better than {self.best:.1%}, evaluation.patience = {patience}"
+        return ""
+
+    def state(self) -> dict[str, Any]:
+        """Give what `restore` needs."""
+        return {"best": self.best, "since_best": self.since_best}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state; whatever does not fit raises an error of any kind."""
+        self.best, self.since_best = float(state["best"]), int(state["since_best"])

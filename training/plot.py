@@ -1,0 +1,17 @@
+"""The script ``python -m training.plot``: see ``--help``. It guards `training.figure`, whose imports take seconds, from the start."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from .train import guarded
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; give its exit code."""
+    return guarded("training.figure", arguments, "nothing was drawn")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
