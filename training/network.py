@@ -177,18 +177,14 @@ def device_of(config: Config) -> torch.device:
     return torch.device(("cuda" if torch.cuda.is_available() else "cpu") if config.device == "auto" else config.device)
 
 
-def check_same(policy: Policy, own: Policy) -> None:
-    """Check that a policy has the same observation and network as one's own.
+def check_same(found: Policy, wanted: Policy) -> None:
+    """Check that two policies have the same observation and architecture.
 
     Raises:
         ConfigError: they have not; the message names what differs.
     """
-    there, here = ({"record": some.record} | {f"network.{key}": value for key, value in some.network.architecture().items()} for some in (policy, own))
-    # Of networks of two kinds nothing else can be compared.
-    keys = list(here) if there["network.kind"] == here["network.kind"] else ["record", "network.kind"]
-    wrong = [f"{key} is {shown(there[key])} there, {shown(here[key])} here" for key in keys if there[key] != here[key]]
-    if not wrong and isinstance(policy.network, Mlp) and isinstance(own.network, Mlp):
-        wrong = [] if np.array_equal(policy.network.cell_inputs, own.network.cell_inputs) else ["the inputs of its cells are others"]
+    there, here = ({"record": policy.record} | {f"network.{key}": value for key, value in policy.network.architecture().items()} for policy in (found, wanted))
+    wrong = [key for key in there | here if there.get(key) != here.get(key)]
     if wrong:
         said = ", ".join(f"{key} is {shown(there.get(key))} there, {shown(here.get(key))} here" for key in wrong)
         raise ConfigError(f"start: the policy {found.name} has another network: {said}")
