@@ -161,7 +161,7 @@ def test_the_same_seed_makes_the_same_file(folder: Path):
 def test_a_policy_file_can_be_the_teacher(folder: Path):
     teacher = str(folder / "made/sheet.safetensors")
     assert main([str(folder / "tiny.yaml"), *WORDS, "--teacher", teacher, "--out", str(folder / "second.safetensors"), "--network.hidden", "[8]"]) == 0
-    assert load_policy(folder / "second.safetensors").network.layers[0][1].size == 8
+    assert load_policy(folder / "second.safetensors").network.architecture()["hidden"] == [8]
 
 
 @pytest.mark.parametrize(
