@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from sleuth_env import sleuth
 from sleuth_env.policy_file import SUFFIX, names_file, one_line, pretrained_names
+from sleuth_env.relational import MOST_UNITS
 
 MOST_QUOTED, MOST_MISTAKES, MOST_FILE_BYTES = 80, 20, 1 << 20
 
@@ -91,7 +92,7 @@ class NetworkConfig(Section):
     kind: Literal["mlp", "relational"] = Field(
         "mlp", description="mlp: perceptrons, of the sizes hidden and cells; relational: the same weights for each opponent, gem and question (algorithm ppo)"
     )
-    units: Annotated[int, BeforeValidator(whole_number), Field(ge=2, le=1024, multiple_of=2)] = Field(
+    units: Annotated[int, BeforeValidator(whole_number), Field(ge=2, le=MOST_UNITS, multiple_of=2)] = Field(
         32, description="relational: units of a question to an opponent; the other embeddings have half as many"
     )
     hidden: Annotated[list[Units], Field(min_length=1, max_length=8)] = Field([256, 256], description="units of each hidden layer")
