@@ -14,7 +14,7 @@ from sleuth_env.vector import SleuthVectorEnv
 from training.config import make_config
 from training.distribution import entropies, masked_log_probs, sampled
 from training.ppo import CURVES, ENDED, LEARNER, OPEN, Decisions, PpoLearner, Rollout, advantages
-from training.sparse import Product, SparseRows
+from training.sparse import SparseRows
 
 TINY: dict[str, Any] = {
     "algorithm": "ppo",
@@ -127,29 +127,6 @@ def test_the_advantage_estimate_is_the_slow_literal_one():
         slow = slow_advantages(rewards.astype(float), values.astype(float), final_values.astype(float), followers, gamma, gae_lambda)
         assert fast.dtype == np.float32
         np.testing.assert_allclose(fast, slow, rtol=0, atol=1e-4)
-
-
-# --- sparse rows ---
-
-
-def test_sparse_rows_are_the_dense_ones():
-    chance = np.random.default_rng(0)
-    dense = (chance.random((40, 50)) * (chance.random((40, 50)) < 0.1)).astype(np.float32)
-    rows, some = SparseRows.of(dense, np.arange(40)), np.array([3, 39, 3, 0])
-    assert (rows.dense(50).numpy() == dense).all()
-    assert (rows.take(some).dense(50).numpy() == dense[some]).all()
-    assert (SparseRows.joined([rows, rows.take(some)]).dense(50).numpy() == np.concatenate([dense, dense[some]])).all()
-    assert (rows.transposed(50).dense(40).numpy() == dense.T).all()
-
-
-def test_their_product_and_its_gradient_are_the_dense_ones():
-    chance = np.random.default_rng(0)
-    dense = (chance.random((40, 50)) * (chance.random((40, 50)) < 0.1)).astype(np.float32)
-    matrix, gradient = torch.randn(50, 16, requires_grad=True), torch.randn(40, 16)
-    product = Product.apply(matrix, SparseRows.of(dense, np.arange(40)))
-    product.backward(gradient)
-    torch.testing.assert_close(product.detach(), torch.from_numpy(dense) @ matrix.detach())
-    torch.testing.assert_close(matrix.grad, torch.from_numpy(dense).T @ gradient)
 
 
 # --- rollouts ---

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sleuth_env import sleuth
-from sleuth_env.game import Bot, opaque
+from sleuth_env.game import Bot, Records, opaque
 from sleuth_env.vector import SleuthVectorEnv
 
 from .config import Config, verb_of
@@ -83,10 +83,11 @@ def collect(config: Config, teacher: Bot, number: int, declined: float, held_out
 
 def _played(config: Config, teacher: Bot, declined: float, held_out: float) -> Iterator[Lessons]:
     """Play for ever; give what is kept of each step."""
-    envs = SleuthVectorEnv(config.num_envs, record=config.record, copy=False, **asdict(config.options))
+    # The cheapest observation: what is kept gets its own, which may cost many times as much.
+    envs = SleuthVectorEnv(config.num_envs, record="raw", copy=False, **asdict(config.options))
     # Two generators: from the bits that bots are handed nothing else can be told.
     chance, bits = (np.random.default_rng(sequence) for sequence in np.random.SeedSequence(config.seed).spawn(2))
-    observations, _ = envs.reset(seed=chance.integers(2**63, size=envs.num_envs).tolist())
+    envs.reset(seed=chance.integers(2**63, size=envs.num_envs).tolist())
     passing = np.array([verb_of(action, config.options) == "pass" for action in range(envs.num_actions)])
     held = chance.random(envs.num_envs) < held_out
     while True:
@@ -95,10 +96,19 @@ def _played(config: Config, teacher: Bot, declined: float, held_out: float) -> I
         kinds = np.where(legal[:, passing].any(axis=1), np.where(passing[actions], DECLINED, ACCEPTED), TURN)
         kept = np.flatnonzero((kinds != DECLINED) | (chance.random(len(views)) < declined))
         again = _again(teacher, envs, kept[held[kept]], actions, bits)
-        yield Lessons(SparseRows.of(observations, kept), np.packbits(legal[kept], axis=1), actions[kept], again[kept], kinds[kept], held[kept])
+        yield Lessons(
+            _seen(config, opaque(views)[kept].view(sleuth.VIEW)), np.packbits(legal[kept], axis=1), actions[kept], again[kept], kinds[kept], held[kept]
+        )
         _, _, terminated, truncated, _ = envs.step(actions)
         over = np.flatnonzero(terminated | truncated)
         held[over] = chance.random(len(over)) < held_out
+
+
+def _seen(config: Config, views: Records) -> SparseRows:
+    """Give the observations that belong to views (VIEW [D])."""
+    observations = np.zeros((len(views), sleuth.observation_size(config.options, config.record)), np.float32)
+    sleuth.write_observations(sleuth.make_rules(config.options), views, observations, config.record)
+    return SparseRows.of(observations, np.arange(len(views)))
 
 
 def _again(teacher: Bot, envs: SleuthVectorEnv, rows: Ints, actions: Ints, bits: np.random.Generator) -> Ints:
