@@ -2,7 +2,7 @@
 
 ``random`` takes any legal action. ``cautious`` asks random useful questions and accuses only when the sheet proves the
 missing gems. ``sheet`` asks what promises to tell most about the cells still open, exchanges cards that tell nothing, and
-asks a final question when every answer to it must decide. ``entropy``, ``racer`` and ``watcher`` (in files of their own) count the deals instead.
+asks a final question when every answer to it must decide. ``entropy`` and ``racer`` (in files of their own) count the deals instead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from .conduct import Bot, accuse_or_decline, any_legal, fall_back
 from .entropy import EntropyBot
 from .racer import RacerBot
 from .scoring import ask_best, ask_deciding, is_shown
-from .watcher import WatcherBot
 
 
 class BotError(ValueError):
@@ -93,7 +92,7 @@ class SheetBot(CautiousBot):
         ask_best(self.rules, views, legal, seeds, evidence, sheets, actions)
 
 
-BOTS: dict[str, type[Bot]] = {bot.name: bot for bot in (RandomBot, CautiousBot, SheetBot, EntropyBot, RacerBot, WatcherBot)}
+BOTS: dict[str, type[Bot]] = {bot.name: bot for bot in (RandomBot, CautiousBot, SheetBot, EntropyBot, RacerBot)}
 
 
 def make_bot(name: str, options: Options) -> Bot:

@@ -134,17 +134,13 @@ class EntropyBot(Bot):
         self._venture(views, seeds, found, actions)
         accuse_or_decline(self.rules, views, sheets, actions)
         self._ask_finally(views, legal, seeds, found, actions)
-        ask_most(self.rules, views, legal, seeds, self._values(views, seeds, found, actions), np.array(self.taste), actions)
+        ask_most(self.rules, views, legal, seeds, found.worths["information"], np.array(self.taste), actions)
         rows = np.flatnonzero((found.results["code"] != 0) & (actions < 0))
         if rows.size:
             chosen = actions[rows]
             ask_best(self.rules, views[rows], legal[rows], seeds[rows], evidence[rows], sheets[rows], chosen)
             actions[rows] = chosen
         return actions
-
-    def _values(self, views: np.ndarray, seeds: np.ndarray, found: Beliefs, actions: np.ndarray) -> np.ndarray:
-        """Say what each question is worth where nothing is chosen yet, f8 [B, H - 1, Q]."""
-        return found.worths["information"]
 
     def _venture(self, views: np.ndarray, seeds: np.ndarray, found: Beliefs, actions: np.ndarray) -> None:
         """Accuse what is not proved, where that is worth the risk: never."""
