@@ -65,7 +65,7 @@ FRAMEWORKS = {
 LATE = ("stable_baselines3", "PIL", "rich", "prompt_toolkit")
 # Of the state's module, what a module that is given views may name: its constants.
 STATE_FUNCTIONS = {"STATE", "BLANK", "deal", "new_states", "problems", "legal", "step", "outcome"}
-VIEWERS = ("clues", "features", "drawing", "picture", "scene", "bots", "conduct", "entropy", "racer", "scoring", "belief", "odds", "panel")
+VIEWERS = ("clues", "features", "relations", "drawing", "picture", "scene", "panel", "odds", "belief", "bots", "conduct", "scoring", "entropy", "racer")
 
 
 def imports(path: Path) -> Iterator[tuple[str, set[str], bool]]:

@@ -25,6 +25,9 @@ FEATURES = ("one", "bits", "chance", "wait", "rounds", "told", "rivals")
 CHANCE = FEATURES.index("chance")
 # The best final question hardly ever multiplies the chance of the likeliest gem by more than this.
 MOST_GAIN = 4.0
+# Joint states that are counted to appraise all final questions, and kept of each layer where there are more. With so many the chances
+# are hardly ever good enough, and an estimate tells it.
+CAP, KEEP = 10_000, 200
 
 
 @cache
@@ -137,7 +140,7 @@ class RacerBot(EntropyBot):
         race = situations(views[rows], found.holders[rows, :, -1])
         hopeful = MOST_GAIN * race[:, CHANCE] > self.prospects("turn", race)
         chances, asks = np.zeros(rows.size), np.zeros(rows.size, np.int64)
-        asked = beliefs(self.rules, views[rows[hopeful]], everything=True)
+        asked = beliefs(self.rules, views[rows[hopeful]], everything=True, cap=CAP, keep=KEEP)
         rightly = asked.worths["rightly"].reshape(-1, (self.options.num_players - 1) * NUM_QUESTIONS)
         chances[hopeful], asks[hopeful] = rightly.max(axis=1), rightly.argmax(axis=1)
         race[:, CHANCE] = chances
