@@ -2,7 +2,8 @@
 
 At an offer its chance is that of the likeliest missing gems; on its turn that of the best final question, whose answer it sees
 before it must accuse. The chance to win later by waiting instead is estimated from how much it knows and for how long the game
-has gone on, by a logistic function fitted to games between bots (``outlook.json``, which ``training/fit_racer.py`` makes).
+has gone on, by a logistic function fitted to games of a racer among `entropy` bots (``outlook.json``, which ``training/fit_racer.py``
+makes). Among slower bots it therefore guesses too early, and wins less than `entropy` does.
 """
 
 from __future__ import annotations
