@@ -185,21 +185,25 @@ class Relational:
     Args:
         layers: (weight f4 [outputs, inputs], bias f4 [outputs]) of each layer of `layer_parts`.
         units: see there.
+        features: the version of the features that it was trained on; None: the present one.
 
     Raises:
-        PolicyError: the layers do not fit the units or the features, are not finite, or could give a logit that is not.
+        PolicyError: it was trained on other features, or the layers do not fit the units or the features, are not finite, or could give a logit that is not.
     """
 
     kind = "relational"
     may_differ: tuple[str, ...] = ("num_players",)
 
-    def __init__(self, layers: Mapping[str, Layer], units: int) -> None:
+    def __init__(self, layers: Mapping[str, Layer], units: int, features: int | None = None) -> None:
         self.layers = {name: (np.ascontiguousarray(weight, np.float32), np.ascontiguousarray(bias, np.float32)) for name, (weight, bias) in layers.items()}
-        self.units = units
+        self.units, self.features = units, features
 
     def fit(self, game: Any, options: Any, record: str) -> None:
         """Check that it plays this game, and get ready."""
         self.relations = game.relations(options, record)
+        self.features = self.relations.version if self.features is None else self.features
+        if self.features != self.relations.version:
+            raise PolicyError(f"it was trained on version {self.features!r} of a relational network's features, and this is version {self.relations.version}")
         parts = layer_parts(self.relations.sizes, self.units)
         for name, (outputs, inputs) in parts.items():
             check_finite(f"layer {name}", self.layers[name], outputs, sum(inputs))
@@ -220,7 +224,7 @@ class Relational:
 
     def architecture(self) -> dict[str, Any]:
         """Describe it for a file."""
-        return {"kind": self.kind, "units": self.units}
+        return {"kind": self.kind, "units": self.units, "features": self.features}
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Give its weights for a file."""
@@ -229,8 +233,10 @@ class Relational:
     @classmethod
     def built(cls, architecture: Mapping[str, Any], tensors: dict[str, NDArray[Any]]) -> Relational:
         """Build what a file describes of tensors that nobody has checked yet; takes those that it uses out."""
-        units = architecture["units"]
+        units, features = architecture["units"], architecture["features"]
         if type(units) is not int or not 2 <= units <= MOST_UNITS or units % 2:
             raise PolicyError(f"units must be an even number from 2 to {MOST_UNITS}, got {units!r}")
+        if type(features) is not int:
+            raise PolicyError(f"features must be the version of the network's features, got {features!r}")
         names = layer_parts(dict.fromkeys(("held", "gem", "cell", "question", "opponent", "context"), 0), units)
-        return cls({name: (tensors.pop(f"{name}.weight"), tensors.pop(f"{name}.bias")) for name in names}, units)
+        return cls({name: (tensors.pop(f"{name}.weight"), tensors.pop(f"{name}.bias")) for name in names}, units, features)

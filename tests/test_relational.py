@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from sleuth_env.policy import Policy, load_policy, make_player, save_policy
 from sleuth_env.policy_file import PolicyError, read_metadata
 from sleuth_env.sleuth import Options
 from sleuth_env.sleuth.cards import ALLOWED, CATEGORIES, ELEMENTS, GEMS, PAIRS, QUESTIONS
+from sleuth_env.sleuth.relations import VERSION, relations
 from sleuth_env.vector import SleuthVectorEnv
 from tests.policies import VERSIONS, random_policy
 from training.config import ConfigError, make_config
@@ -203,7 +205,7 @@ def changed(file: Path, architecture: dict[str, Any], tensors: dict[str, Any] | 
     """The message with which a file is refused after some changes."""
     content = file.read_bytes()
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
-    header["architecture"] = json.dumps({"kind": "relational", "units": 8} | architecture)
+    header["architecture"] = json.dumps({"kind": "relational", "units": 8, "features": VERSION} | architecture)
     file.write_bytes(save({name: array for name, array in (load(content) | (tensors or {})).items() if array is not None}, header))
     with pytest.raises(PolicyError) as refusal:
         load_policy(file)
@@ -216,12 +218,31 @@ def test_a_file_plays_as_the_policy_that_was_saved(tmp_path: Path, record: str):
     save_policy(policy, tmp_path / "p.safetensors", VERSIONS)
     observations = seen(policy.options, record, 3)
     assert (load_policy(tmp_path / "p.safetensors").logits(observations) == policy.logits(observations)).all()
-    assert read_metadata(tmp_path / "p.safetensors")["architecture"] == {"kind": "relational", "units": 8}
+    assert read_metadata(tmp_path / "p.safetensors")["architecture"] == {"kind": "relational", "units": 8, "features": VERSION}
 
 
 @pytest.mark.parametrize("units", [7, 0, 10**9, True, "8", None, [8]])
 def test_units_that_no_network_has_are_refused(file: Path, units: Any):
     assert "units must be" in changed(file, {"units": units})
+
+
+@pytest.mark.parametrize("features", [VERSION + 1, 0, -1])
+def test_a_network_that_learned_from_other_features_is_refused(file: Path, features: int):
+    assert f"version {features} of a relational network's features, and this is version {VERSION}" in changed(file, {"features": features})
+
+
+@pytest.mark.parametrize("features", ["1", None, True, 1.0])
+def test_a_version_of_features_is_a_whole_number(file: Path, features: Any):
+    assert "features must be the version" in changed(file, {"features": features})
+
+
+def test_whoever_changes_the_features_changes_their_version():
+    found = blake2b(digest_size=8)
+    for record in sleuth.RECORDS:
+        given = relations(Options(3), record)
+        for array in (given.starts, given.targets, given.scales, given.constants):
+            found.update(array.tobytes())
+    assert (VERSION, found.hexdigest()) == (1, "d644587150901cce"), "other features: raise VERSION, and train the policies that come with the package anew"
 
 
 def test_other_tensors_than_the_network_s_are_refused(file: Path):

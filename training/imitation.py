@@ -32,8 +32,8 @@ from .versions import package_versions
 
 DESCRIPTION = """Let the policy of a configuration learn to decide like a teacher, and save it for training to start from:
 
-  python -m training.imitate configs/four_players.yaml --teacher sheet --out runs/sheet4.safetensors
-  python -m training.train configs/four_players.yaml --algorithm ppo --start runs/sheet4.safetensors
+  python -m training.imitate configs/four_players.yaml --teacher racer --out runs/racer4.safetensors
+  python -m training.train configs/four_players.yaml --start runs/racer4.safetensors
 
 Of the configuration counts what says which game, observation and network it is, with seed, threads, device and num_envs (games
 side by side). Exit codes: 0 done; 1 failed (disk or memory full); 2 the configuration or an option is not right (one line a

@@ -19,6 +19,8 @@ from .cards import ALLOWED, CATEGORIES, FIRST_FREE, MIN_PLAYERS, NUM_GEMS, NUM_Q
 from .cards import question_gems as gems_of
 from .features import observation_layout
 
+# Rises with every change of the features below, for weights that were learned for others would play nonsense.
+VERSION = 1
 # Sums over many numbers are divided by what they seldom exceed.
 MANY, SEARCH_CARDS = 1 / 8, 1 / 4
 # The best question tells a tenth of a bit more than the next, out of the five that there are: large enough to be learned from.
@@ -41,6 +43,7 @@ class Relations:
         question_gems: 1 where a gem matches a question, f4 [C, Q].
         pair_question: the question of each pair of a question and a search card, i8.
         pair_card_kind: whether the card is plain, free for one element or free, i8.
+        version: of the features.
     """
 
     opponents: int
@@ -52,6 +55,7 @@ class Relations:
     question_gems: np.ndarray
     pair_question: np.ndarray
     pair_card_kind: np.ndarray
+    version: int = VERSION
 
     @property
     def sizes(self) -> dict[str, int]:
