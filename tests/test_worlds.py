@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sleuth_env.deduction.counting import ASK, weigh
 from sleuth_env.deduction.evidence import Contradiction, EvidenceError, cards_of, make_evidence, mask_of
+from sleuth_env.deduction.questions import FRAME, WORTH
 from sleuth_env.deduction.sheet import solve
 from sleuth_env.deduction.worlds import Answers, Worlds
 from sleuth_env.sleuth import Options
@@ -309,6 +311,13 @@ def test_a_contradiction_names_only_counts_that_are_needed_for_it():
 def test_what_the_sheet_finds_contradictory_is_raised_in_its_words():
     with pytest.raises(Contradiction, match="holder 0 has at least 3"):
         Worlds(make_evidence(2, range(2), [(0, range(2), 3, 3)]))
+
+
+def test_no_questions_are_appraised_whatever_was_in_memory():
+    worlds = Worlds(make_evidence(3, range(9), [(2, range(9), 1, 1)]), num_cards=9)
+    frame = np.zeros(1, FRAME)
+    frame["block"], frame["answers"] = 7, 7
+    assert weigh(*worlds._graph, frame, np.zeros(0, ASK), np.zeros(0, WORTH)).size == 0
 
 
 def test_questions_that_cannot_be_appraised_are_refused():

@@ -142,6 +142,7 @@ def _weigh_all(plan, result, live, edges, ask, asks, begin, end, worths):
     """Appraise some of the questions on one graph; gives the last one's table (ask: a FRAME record to work in)."""
     most, holders = np.int64(1), np.int64(plan["num_holders"])
     set_columns(plan, ask)
+    start_question(plan, np.int64(0), np.int64(0), ask)  # nobody is asked anything, should there be no questions
     outcomes = num_outcomes(ask["columns"], ask["missing"])
     for n in range(begin, end):
         most = max(most, _num_answers(plan, asks[n]))
