@@ -31,7 +31,10 @@ FIXED = ("algorithm", "seed", "start", "record", "options", "network")
 
 
 class Parser(argparse.ArgumentParser):
-    """Say what is wrong in one line."""
+    """Show the description as it is written, take no abbreviations, and say what is wrong in one line."""
+
+    def __init__(self, prog: str, description: str, usage: str | None = None) -> None:
+        super().__init__(prog, usage, description, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the whole usage."""
@@ -40,13 +43,7 @@ class Parser(argparse.ArgumentParser):
 
 def make_parser() -> Parser:
     """Make a parser with one option for each key of the schema."""
-    parser = Parser(
-        prog="python -m training.train",
-        usage="%(prog)s [-h] (CONFIG | --resume RUN) [--KEY VALUE ...]",
-        description=DESCRIPTION,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = Parser("python -m training.train", DESCRIPTION, "%(prog)s [-h] (CONFIG | --resume RUN) [--KEY VALUE ...]")
     parser.add_argument("config", nargs="?", metavar="CONFIG", help="a YAML file, for instance configs/smoke.yaml")
     parser.add_argument("--resume", metavar="RUN", help="go on with the run in this folder, from its latest checkpoint, instead of CONFIG")
     add_keys(parser)

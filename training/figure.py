@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -135,7 +134,7 @@ def shortened(name: str) -> str:
 
 def make_parser() -> Parser:
     """Make the parser of the command line."""
-    parser = Parser(prog="python -m training.plot", description=DESCRIPTION, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser("python -m training.plot", DESCRIPTION)
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a run folder; several are drawn in one picture")
     parser.add_argument("--out", default="curve.png", metavar="FILE", help="the picture, which is replaced if it is there; its name ends in .png [curve.png]")
     parser.add_argument("--hours", action="store_true", help="over hours of training instead of decisions of the learner")

@@ -159,13 +159,7 @@ def fraction(text: str) -> float:
 
 def make_parser() -> Parser:
     """Make a parser with the options of imitation and one for each key of the schema."""
-    parser = Parser(
-        prog="python -m training.imitate",
-        usage="%(prog)s [-h] CONFIG --teacher BOT --out FILE [--OPTION VALUE ...]",
-        description=DESCRIPTION,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = Parser("python -m training.imitate", DESCRIPTION, "%(prog)s [-h] CONFIG --teacher BOT --out FILE [--OPTION VALUE ...]")
     parser.add_argument("config", metavar="CONFIG", help="a YAML file, for instance configs/four_players.yaml")
     parser.add_argument("--teacher", required=True, metavar="BOT", help=f"the name of a bot, or a policy file (*{SUFFIX})")
     parser.add_argument("--out", required=True, metavar="FILE", help=f"the policy file to write (*{SUFFIX}), which must not be there yet")

@@ -95,7 +95,7 @@ def _played(config: Config, teacher: Bot, declined: float, held_out: float) -> I
         actions = teacher.act(views, legal, bits.integers(0, 2**64, len(views), np.uint64))
         kinds = np.where(legal[:, passing].any(axis=1), np.where(passing[actions], DECLINED, ACCEPTED), TURN)
         kept = np.flatnonzero((kinds != DECLINED) | (chance.random(len(views)) < declined))
-        again = _again(teacher, envs, kept[held[kept]], actions, bits)
+        again = _again(teacher, views, legal, kept[held[kept]], actions, bits)
         yield Lessons(
             _seen(config, opaque(views)[kept].view(sleuth.VIEW)), np.packbits(legal[kept], axis=1), actions[kept], again[kept], kinds[kept], held[kept]
         )
@@ -111,10 +111,9 @@ def _seen(config: Config, views: Records) -> SparseRows:
     return SparseRows.of(observations, np.arange(len(views)))
 
 
-def _again(teacher: Bot, envs: SleuthVectorEnv, rows: Ints, actions: Ints, bits: np.random.Generator) -> Ints:
+def _again(teacher: Bot, views: Records, legal: NDArray[np.uint8], rows: Ints, actions: Ints, bits: np.random.Generator) -> Ints:
     """Ask the teacher once more in some games, with other random bits; elsewhere its action stands (i8 [B])."""
     again = actions.copy()
     if len(rows):
-        views = opaque(envs.views())[rows].view(sleuth.VIEW)
-        again[rows] = teacher.act(views, envs.action_masks()[rows], bits.integers(0, 2**64, len(rows), np.uint64))
+        again[rows] = teacher.act(opaque(views)[rows].view(sleuth.VIEW), legal[rows], bits.integers(0, 2**64, len(rows), np.uint64))
     return again

@@ -19,7 +19,7 @@ from sleuth_env.policy import Policy
 from sleuth_env.policy_file import PolicyError
 
 from .config import Config, ConfigError, shown, verb_of
-from .relational import RelationalActorCritic
+from .relational import RelationalActorCritic, layer_of, set_layer
 from .sparse import Product, SparseRows
 
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
@@ -154,11 +154,12 @@ def _shapes(*networks: Iterable[Layer]) -> list[list[tuple[int, ...]]]:
 
 def _set_linear(modules: Iterable[nn.Module], layers: Iterable[Layer]) -> None:
     """Put weights into linear layers, see `linear_layers`."""
-    linear = [module for module in modules if isinstance(module, nn.Linear)]
-    with torch.no_grad():
-        for layer, (weight, bias) in zip(linear, layers, strict=True):
-            layer.weight.copy_(torch.from_numpy(weight))
-            layer.bias.copy_(torch.from_numpy(bias))
+    for linear, layer in zip(_linear(modules), layers, strict=True):
+        set_layer(linear, layer)
+
+
+def _linear(modules: Iterable[nn.Module]) -> list[nn.Linear]:
+    return [module for module in modules if isinstance(module, nn.Linear)]
 
 
 def make_network(config: Config) -> ActorCritic | RelationalActorCritic:
@@ -208,5 +209,4 @@ def numpy_policy(config: Config, layers: list[Layer], last: nn.Linear, cells: Ce
 
 def linear_layers(modules: Iterable[nn.Module]) -> list[Layer]:
     """Give weight (f4 [outputs, inputs]) and bias (f4 [outputs]) of each linear layer."""
-    linear = [module for module in modules if isinstance(module, nn.Linear)]
-    return [(layer.weight.detach().cpu().numpy().copy(), layer.bias.detach().cpu().numpy().copy()) for layer in linear]
+    return [layer_of(linear) for linear in _linear(modules)]

@@ -14,6 +14,7 @@ from torch import nn
 from torch.nn.functional import linear
 
 from sleuth_env import sleuth
+from sleuth_env.mlp import Layer
 from sleuth_env.policy import Policy
 from sleuth_env.policy_file import PolicyError
 from sleuth_env.relational import EMBEDDINGS, GEMS, Relational, by_entity, embedded, features_of, layer_parts, logits_of
@@ -101,7 +102,7 @@ class RelationalActorCritic(nn.Module):
 
     def policy(self, config: Config, steps: int) -> Policy:
         """Give the policy as a player that needs no torch, after so many steps of a run."""
-        layers = {name: (_array(layer.weight), _array(layer.bias)) for name, layer in self.actor.items()}
+        layers = {name: layer_of(linear) for name, linear in self.actor.items()}
         return Policy(sleuth, config.options, config.record, Relational(layers, self.units), steps=steps)
 
     def load(self, policy: Policy) -> None:
@@ -113,11 +114,17 @@ class RelationalActorCritic(nn.Module):
         network = policy.network
         if not isinstance(network, Relational) or network.units != self.units or network.relations.sizes != self.relations.sizes:
             raise PolicyError(f"{policy.name} has another network than the configuration's")
-        with torch.no_grad():
-            for name, (weight, bias) in network.layers.items():
-                self.actor[name].weight.copy_(torch.from_numpy(weight))
-                self.actor[name].bias.copy_(torch.from_numpy(bias))
+        for name, layer in network.layers.items():
+            set_layer(self.actor[name], layer)
 
 
-def _array(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
-    return tensor.detach().cpu().numpy().copy()
+def layer_of(linear: nn.Linear) -> Layer:
+    """Give a linear layer's weight (f4 [outputs, inputs]) and bias (f4 [outputs])."""
+    return linear.weight.detach().cpu().numpy().copy(), linear.bias.detach().cpu().numpy().copy()
+
+
+def set_layer(linear: nn.Linear, layer: Layer) -> None:
+    """Put weight and bias into a linear layer."""
+    with torch.no_grad():
+        for parameter, array in zip((linear.weight, linear.bias), layer, strict=True):
+            parameter.copy_(torch.from_numpy(array))
