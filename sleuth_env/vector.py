@@ -221,7 +221,7 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         return self._final_rows.copy(), self._seen(states, seats).reshape(number, self.options.num_players, self.size)
 
     def _seen(self, states: Records, seats: NDArray[np.int64]) -> Observations:
-        views, out = np.zeros(len(states), self.game.VIEW), np.zeros((len(states), self.size), self.dtype)
+        views, out = np.zeros(len(states), self.game.VIEW), np.empty((len(states), self.size), self.dtype)
         self.game.view(self._rules, states, seats, views)
         self.game.write_observations(self._rules, views, out, self.record)
         return out

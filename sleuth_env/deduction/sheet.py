@@ -91,7 +91,7 @@ def _one_holder_each(e, w):
         holds = has[h] | (may & ~twice)
         if may != can[h] or holds != has[h]:
             can[h], has[h] = may, holds
-            w["cards"] = 1
+            w["cards"] = w["sums"] = 1
             w["single"] |= 1 << h
     return 0
 
@@ -119,9 +119,8 @@ def _single_counts(e, w):
             live &= ~(1 << s)
             todo = live
     if may != w["can"][h] or holds != w["has"][h]:
-        w["cards"] = 1
+        w["cards"] = w["sums"] = 1
     w["paired"] |= 1 << h
-    w["sums"] = 1
     w["can"][h], w["has"][h], w["live"][h] = may, holds, live
     return 0
 
@@ -186,7 +185,7 @@ def _paired_counts(e, w):
     if yes | no:
         w["can"][h] &= ~no
         w["has"][h] |= yes
-        w["cards"] = 1
+        w["cards"] = w["sums"] = 1
         w["single"] |= 1 << h
     return 0
 

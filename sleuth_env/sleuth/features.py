@@ -38,7 +38,7 @@ BITS = 0  # a mask: one input a bit
 CLEAR_BITS = 1  # a mask: one input a bit that is not set
 ONE_HOT = 2  # a number: the input number - base is 1; none when it is outside
 EQUALS = 3  # one input: whether the number is base
-KNOWN = 4  # one input: whether the number is not negative
+KNOWN = 4  # one input: whether the number is among those that the masks of `only` name
 NUMBER = 5  # one input: the number divided by scale; 0 when it is negative
 FRACTION = 6  # one input a number of `Odds`, divided by scale
 
@@ -214,8 +214,7 @@ ROWS_AT_ONCE = 16
 
 
 @inner
-def _write_bits(out, b, at, width, mask, one):
-    mask &= (1 << width) - 1
+def _write_mask(out, b, at, mask, one):
     while mask != 0:
         out[b, at + lowest(mask)] = one
         mask &= mask - 1
@@ -224,27 +223,21 @@ def _write_bits(out, b, at, width, mask, one):
 @inner
 def _fraction(share, one, half):
     """Give a share of ``one``; where whole numbers are rounded, what is more than 0 and less than 1 stays so."""
-    if half == 0.0 or share >= 1.0:
+    if half == 0.0 or share <= 0.0 or share >= 1.0:
         return share * one
     return min(max(share * one + half, 1.0), one - half)
 
 
 @inner
-def _write_number(out, b, at, code, number, one, half):
-    encoding, width, base = code["encoding"], code["width"], code["base"]
-    if encoding == BITS:
-        _write_bits(out, b, at, width, number, one)
-    elif encoding == CLEAR_BITS:
-        _write_bits(out, b, at, width, ~number, one)
-    elif encoding == ONE_HOT:
-        if 0 <= number - base < width:
-            out[b, at + number - base] = one
-    elif encoding == EQUALS:
-        out[b, at] = one if number == base else 0.0
-    elif encoding == KNOWN:
-        out[b, at] = one if number >= 0 else 0.0
-    elif number > 0:
-        out[b, at] = _fraction(number / code["scale"], one, half)
+def _write_amount(out, b, at, number, scale, one, half):
+    out[b, at] = _fraction(max(number, 0) / scale, one, half)
+
+
+@inner
+def _write_one_hot(out, b, at, place, width, one):
+    # Without a branch, which would be guessed wrong often: where the place is outside, what is written is the zero that is there.
+    inside = place >= 0 and place < width
+    out[b, at + place * inside] = one * inside
 
 
 @inner
@@ -256,12 +249,30 @@ def _number(words, b, item, size):
 
 
 @inner
+def _write_column(out, at, code, words, item, one, half):
+    """Write what the item-th number of every record becomes. What is asked of the code is asked once, not for every record."""
+    encoding, size, width, base, scale = code["encoding"], code["item_size"], code["width"], code["base"], code["scale"]
+    if encoding in (BITS, CLEAR_BITS):
+        inside, flip = (1 << width) - 1, -1 if encoding == CLEAR_BITS else 0
+        for b in range(out.shape[0]):
+            _write_mask(out, b, at, (_number(words, b, item, size) ^ flip) & inside, one)
+    elif encoding == ONE_HOT:
+        for b in range(out.shape[0]):
+            _write_one_hot(out, b, at, _number(words, b, item, size) - base, width, one)
+    elif encoding == EQUALS:
+        for b in range(out.shape[0]):
+            out[b, at] = one * (_number(words, b, item, size) == base)
+    else:
+        for b in range(out.shape[0]):
+            _write_amount(out, b, at, _number(words, b, item, size), scale, one, half)
+
+
+@inner
 def _write_block(out, code, words, one, half):
     """Write one block from the numbers of records."""
     item, at = code["start"], code["at"]
     for _ in range(code["rows"]):
-        for b in range(out.shape[0]):
-            _write_number(out, b, at, code, _number(words, b, item, code["item_size"]), one, half)
+        _write_column(out, at, code, words, item, one, half)
         item += code["stride"]
         at += code["width"]
 
@@ -269,16 +280,21 @@ def _write_block(out, code, words, one, half):
 @inner
 def _write_named(out, code, words, one, half):
     """Write one block, of which masks (one for each group of rows) name what there is to write."""
-    item, at = code["start"], code["at"]
+    item, at, encoding, size, width, scale = code["start"], code["at"], code["encoding"], code["item_size"], code["width"], code["scale"]
     for k in range(code["groups"]):
         for b in range(out.shape[0]):
             todo = words[b, code["only"] + k]
             while todo:
                 i = lowest(todo)
                 todo &= todo - 1
-                _write_number(out, b, at + i * code["width"], code, _number(words, b, item + i, code["item_size"]), one, half)
+                if encoding == KNOWN:
+                    out[b, at + i] = one
+                elif encoding == BITS:
+                    _write_mask(out, b, at + i * width, _number(words, b, item + i, size) & ((1 << width) - 1), one)
+                else:
+                    _write_amount(out, b, at + i, _number(words, b, item + i, size), scale, one, half)
         item += code["rows"]
-        at += code["rows"] * code["width"]
+        at += code["rows"] * width
 
 
 @inner

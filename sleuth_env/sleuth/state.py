@@ -80,7 +80,8 @@ BLANK = _blank()
 
 def new_states(num_games: int) -> np.ndarray:
     """Make blank records, STATE [num_games], that `deal` can fill."""
-    return BLANK.repeat(num_games)
+    # As plain bytes: NumPy copies records field by field.
+    return BLANK.view(f"V{STATE.itemsize}").repeat(num_games).view(STATE)
 
 
 @inner

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..bits import inner, kernel, lowest
-from .state import ASKER, EVENT_FIELDS, FINISHED, IN, LEFT, TARGET, P, Q
+from .state import ASKER, EVENT_FIELDS, FINISHED, IN, KIND, LEFT, NO_EVENT, TARGET, P, Q
 
 VIEW = np.dtype(
     [
@@ -113,6 +113,7 @@ def _copy_answers(rules, s, other, seat, v, k):
     for question in range(Q):
         count = s["answers"][other, question]
         v["answers"][k, question] = count
+        v["askers"][k, question] = 0
         told |= np.int64(count >= 0) << question
     v["told"][k] = told
     while told:
@@ -130,20 +131,20 @@ def _copy_events(rules, s, seat, v):
 
 
 @inner
-def _blank_view(v):
+def _blank_seats(rules, v):
     """Unused seats and events hold the same values as before any card is dealt."""
-    for k in range(P):
+    for k in range(rules["num_players"], P):
         for question in range(Q):
             v["answers"][k, question] = -1
             v["askers"][k, question] = 0
         for field in range(EVENT_FIELDS):
-            v["events"][k, field] = -1 if field > 0 else 0
+            v["events"][k, field] = -1 if field != KIND else NO_EVENT
         v["search"][k] = 0
         v["spent"][k] = 0
         v["told"][k] = 0
         v["seen"][k] = 0
         v["seen_by"][k] = 0
-        v["standing"][k] = 0
+        v["standing"][k] = IN
         v["place"][k] = 0
         v["exchanges"][k] = 0
 
@@ -159,7 +160,7 @@ def view(rules, states, seats, views):
         views: VIEW [B], overwritten.
     """
     for b in range(states.size):
-        _blank_view(views[b])
+        _blank_seats(rules[0], views[b])
         _copy_table(rules[0], states[b], seats[b], views[b])
         _copy_own(rules[0], states[b], seats[b], views[b])
         _copy_seats(rules[0], states[b], seats[b], views[b])
