@@ -12,7 +12,7 @@ import torch
 from sleuth_env import sleuth
 from sleuth_env.vector import SleuthVectorEnv
 from training.config import make_config
-from training.distribution import entropies, masked_log_probs, sampled
+from training.distribution import by_width, entropies, masked_log_probs, sampled
 from training.ppo import CURVES, ENDED, LEARNER, OPEN, Decisions, PpoLearner, Rollout, advantages
 from training.sparse import SparseRows
 
@@ -90,6 +90,17 @@ def test_an_illegal_action_is_never_drawn(rows: tuple[torch.Tensor, torch.Tensor
     for height in (uniform, 1.1):
         drawn = sampled(log_probs, legal.float(), torch.full((len(logits), 1), height))
         assert legal.gather(1, drawn[:, None]).all()
+
+
+def test_rows_whose_early_actions_are_all_illegal_do_without_their_logits(rows: tuple[torch.Tensor, torch.Tensor]):
+    legal = rows[1].numpy().astype(np.uint8)
+    legal[::3, :20] = 0
+    (wide, start), (narrow, late) = by_width(legal, 20)
+    assert (start, late) == (0, 20)
+    assert sorted([*wide, *narrow]) == list(range(len(legal)))
+    assert legal[wide, :20].any(axis=1).all()
+    assert not legal[narrow, :20].any()
+    assert [(some.tolist(), first) for some, first in by_width(legal[narrow], 20)] == [(list(range(len(narrow))), 20)]
 
 
 # --- the advantage estimate ---

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
+from torch.nn.functional import linear
 
 from sleuth_env import sleuth
 from sleuth_env.mlp import Layer, Mlp
@@ -112,13 +113,14 @@ class ActorCritic(nn.Module):
                 nn.init.zeros_(layer.bias)
         begin_logits(self.action_net, config)
 
-    def forward(self, observations: SparseRows) -> tuple[torch.Tensor, torch.Tensor]:
-        """Give logits (f4 [B, A]) and values (f4 [B])."""
+    def forward(self, observations: SparseRows, first: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+        """Give the logits of the actions from ``first`` on (f4 [B, A - first]) and values (f4 [B])."""
         both = self.activation(Product.apply(self.first, observations) + self.first_bias)
         hidden = self.policy_net(both[:, : self.units])
         if self.cells is not None:
             hidden = torch.cat([hidden, self.cells(observations.dense(self.size, both.device))], dim=1)
-        return self.action_net(hidden), self.last_value(self.value_net(both[:, self.units :])).squeeze(-1)
+        logits = linear(hidden, self.action_net.weight[first:], self.action_net.bias[first:])
+        return logits, self.last_value(self.value_net(both[:, self.units :])).squeeze(-1)
 
     def layers(self) -> list[Layer]:
         """Give the policy's layers but the last."""
@@ -154,8 +156,8 @@ def _shapes(*networks: Iterable[Layer]) -> list[list[tuple[int, ...]]]:
 
 def _set_linear(modules: Iterable[nn.Module], layers: Iterable[Layer]) -> None:
     """Put weights into linear layers, see `linear_layers`."""
-    for linear, layer in zip(_linear(modules), layers, strict=True):
-        set_layer(linear, layer)
+    for module, layer in zip(_linear(modules), layers, strict=True):
+        set_layer(module, layer)
 
 
 def _linear(modules: Iterable[nn.Module]) -> list[nn.Linear]:
@@ -209,4 +211,4 @@ def numpy_policy(config: Config, layers: list[Layer], last: nn.Linear, cells: Ce
 
 def linear_layers(modules: Iterable[nn.Module]) -> list[Layer]:
     """Give weight (f4 [outputs, inputs]) and bias (f4 [outputs]) of each linear layer."""
-    return [layer_of(linear) for linear in _linear(modules)]
+    return [layer_of(module) for module in _linear(modules)]

@@ -33,9 +33,9 @@ from sleuth_env.vector import SleuthVectorEnv
 from . import league
 from .checkpoint import each_array
 from .config import Config
-from .distribution import entropies, masked_log_probs, sampled
+from .distribution import by_width, entropies, masked_log_probs, sampled
 from .learner import Learned, Opponents, Result
-from .network import check_same, device_of, make_network
+from .network import accusations, check_same, device_of, make_network
 from .sparse import SparseRows
 
 Ints = NDArray[np.int64]
@@ -171,7 +171,7 @@ class PpoLearner:
         self.config, self.steps, self.updates = config, 0, 0
         torch.manual_seed(config.seed)
         self.device = device_of(config)
-        self.network = make_network(config).to(self.device)
+        self.network, self.late = make_network(config).to(self.device), accusations(config)[0]
         self._begin_optimizer()
         self.envs = SleuthVectorEnv(config.num_envs, record=config.record, copy=False, **asdict(config.options))
         # Two generators: from the bits that bots are handed nothing else can be told.
@@ -253,14 +253,20 @@ class PpoLearner:
     def _decide(self, rows: Ints) -> Decisions:
         """Let the learner choose in some games."""
         seen, legal = SparseRows.of(self._observations, rows), self.envs.action_masks()[rows]
-        uniform = torch.from_numpy(self.chance.random((len(rows), 1), np.float32)).to(self.device)
-        with torch.inference_mode():
-            logits, values = self.network(seen)
-            allowed = torch.from_numpy(legal).to(self.device).float()
-            log_probs = masked_log_probs(logits, allowed)
-            actions = sampled(log_probs, allowed, uniform)
-            drawn = log_probs.gather(1, actions[:, None])[:, 0]
-        return Decisions(seen, legal, *(tensor.cpu().numpy() for tensor in (actions, drawn, values)))
+        uniform, actions = self.chance.random((len(rows), 1), np.float32), np.zeros(len(rows), np.int64)
+        drawn, values = np.zeros((2, len(rows)), np.float32)
+        for some, first in by_width(legal, self.late):
+            allowed = self._tensor(legal[some, first:]).float()
+            with torch.inference_mode():
+                logits, worth = self.network(seen.take(some), first)
+                log_probs = masked_log_probs(logits, allowed)
+                chosen = sampled(log_probs, allowed, self._tensor(uniform[some]))
+                given = chosen + first, log_probs.gather(1, chosen[:, None])[:, 0], worth
+            actions[some], drawn[some], values[some] = (tensor.cpu().numpy() for tensor in given)
+        return Decisions(seen, legal, actions, drawn, values)
+
+    def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
+        return torch.from_numpy(array).to(self.device)
 
     def _end(self, rollout: Rollout, truncated: NDArray[np.bool_], rewards: NDArray[np.float64]) -> None:
         """Pay the seats of games that have ended, and seat players at the next ones."""
@@ -336,16 +342,14 @@ class PpoLearner:
 
     def _minibatch(self, decisions: Decisions, goods: Floats, returns: Floats, clip: float, entropy_weight: float) -> torch.Tensor:
         """Take one step of the optimiser; give what `CURVES` names."""
-        ppo = self.config.ppo
-        legal, actions, old, good, target = (
-            torch.from_numpy(array).to(self.device) for array in (decisions.legal, decisions.actions, decisions.log_probs, goods, returns)
-        )
-        logits, values = self.network(decisions.seen)
-        log_probs = masked_log_probs(logits, legal.float())
-        moved = log_probs.gather(1, actions[:, None])[:, 0] - old
+        ppo, widths = self.config.ppo, by_width(decisions.legal, self.late)
+        order = np.concatenate([rows for rows, _ in widths])
+        log_probs, entropy, values = map(torch.cat, zip(*(self._judged(decisions.take(rows), first) for rows, first in widths), strict=True))
+        old, good, target = (self._tensor(array[order]) for array in (decisions.log_probs, goods, returns))
+        moved = log_probs - old
         ratio = moved.exp()
         policy_loss = -torch.min(ratio * good, ratio.clamp(1 - clip, 1 + clip) * good).mean()
-        value_loss, entropy = (values - target).square().mean(), entropies(log_probs).mean()
+        value_loss, entropy = (values - target).square().mean(), entropy.mean()
         loss = ppo.value_weight * value_loss + (0 if self.only_value else policy_loss - entropy_weight * entropy)
         self.optimizer.zero_grad()
         loss.backward()
@@ -353,6 +357,12 @@ class PpoLearner:
         self.optimizer.step()
         divergence, clipped = (ratio - 1 - moved).mean(), ((ratio - 1).abs() > clip).float().mean()
         return torch.stack([loss, policy_loss, value_loss, -entropy, divergence, clipped]).detach()
+
+    def _judged(self, decisions: Decisions, first: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Give the log-probabilities of the actions taken, the entropies and the values, of decisions with no legal action before ``first``."""
+        logits, values = self.network(decisions.seen, first)
+        log_probs = masked_log_probs(logits, self._tensor(decisions.legal[:, first:]).float())
+        return log_probs.gather(1, self._tensor(decisions.actions - first)[:, None])[:, 0], entropies(log_probs), values
 
     # What is stored.
 

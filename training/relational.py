@@ -87,13 +87,13 @@ class RelationalActorCritic(nn.Module):
                 layer, output = BIASES[verb]
                 self.actor[layer].bias[output] += bias
 
-    def forward(self, observations: SparseRows) -> tuple[torch.Tensor, torch.Tensor]:
-        """Give logits (f4 [B, A]) and values (f4 [B])."""
+    def forward(self, observations: SparseRows, first: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+        """Give the logits of the actions from ``first`` on (f4 [B, A - first]) and values (f4 [B])."""
         made = features_of(self.relations, observations.dense(self.size).numpy())
         features = torch.from_numpy(made).to(self.value[0].weight.device)
         parts = [self._part(part) for part in features.split(ROWS_AT_ONCE)]
         logits, values = zip(*parts, strict=True)
-        return torch.cat(logits), torch.cat(values)
+        return torch.cat(logits)[:, first:], torch.cat(values)
 
     def _part(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         entities = by_entity(self.relations, features)
