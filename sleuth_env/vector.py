@@ -206,7 +206,7 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
     def _end(self, rows: NDArray[np.int64], acted: NDArray[np.int64]) -> dict[str, Any]:
         """Keep the games that have ended and deal the next ones; give the infos."""
         self._final_rows, self._final_states = rows, opaque(self._states)[rows].view(self._states.dtype)
-        last = self._seen(self._final_states, acted[rows])
+        last = self._observations_of(self._views_of(self._final_states, acted[rows]))
         final, there = np.full(self.num_envs, None, object), np.zeros(self.num_envs, np.bool_)
         for row, observation in zip(rows.tolist(), last, strict=True):
             final[row], there[row] = observation, True
@@ -215,14 +215,22 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
 
     def final_observations(self) -> tuple[NDArray[np.int64], Observations]:
         """Give which games have ended last (rows, i8 [K], all in one step) and what each of their seats saw then ([K, P, N])."""
-        number = len(self._final_rows)
-        seats = np.tile(np.arange(self.options.num_players), number)
-        states = opaque(self._final_states).repeat(self.options.num_players).view(self._states.dtype)
-        return self._final_rows.copy(), self._seen(states, seats).reshape(number, self.options.num_players, self.size)
+        rows, views = self.final_views()
+        return rows, self._observations_of(views.ravel()).reshape(*views.shape, self.size)
 
-    def _seen(self, states: Records, seats: NDArray[np.int64]) -> Observations:
-        views, out = np.zeros(len(states), self.game.VIEW), np.empty((len(states), self.size), self.dtype)
+    def final_views(self) -> tuple[NDArray[np.int64], Records]:
+        """Give the same as records (VIEW [K, P])."""
+        players = self.options.num_players
+        states = opaque(self._final_states).repeat(players).view(self._states.dtype)
+        return self._final_rows.copy(), self._views_of(states, np.tile(np.arange(players), len(self._final_rows))).reshape(-1, players)
+
+    def _views_of(self, states: Records, seats: NDArray[np.int64]) -> Records:
+        views = np.zeros(len(states), self.game.VIEW)
         self.game.view(self._rules, states, seats, views)
+        return views
+
+    def _observations_of(self, views: Records) -> Observations:
+        out = np.empty((len(views), self.size), self.dtype)
         self.game.write_observations(self._rules, views, out, self.record)
         return out
 

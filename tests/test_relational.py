@@ -62,7 +62,7 @@ def seen(options: Options, record: str, steps: int = 30) -> np.ndarray:
 def test_numpy_gives_the_logits_of_torch(record: str, options: dict[str, Any]):
     config, made = network(record, **options)
     observations = seen(config.options, record, 5)
-    logits, values = made(SparseRows.of(observations, np.arange(len(observations))))
+    logits, values = made(SparseRows.of(observations))
     assert logits.shape == (len(observations), sleuth.num_actions(config.options))
     assert values.shape == (len(observations),)
     np.testing.assert_allclose(made.policy(config, 0).logits(observations), logits.detach().numpy(), rtol=1e-4, atol=1e-5)

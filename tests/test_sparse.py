@@ -11,7 +11,7 @@ from training.sparse import Product, SparseRows
 def test_sparse_rows_are_the_dense_ones():
     chance = np.random.default_rng(0)
     dense = (chance.random((40, 50)) * (chance.random((40, 50)) < 0.1)).astype(np.float32)
-    rows, some = SparseRows.of(dense, np.arange(40)), np.array([3, 39, 3, 0])
+    rows, some = SparseRows.of(dense), np.array([3, 39, 3, 0])
     assert (rows.dense(50).numpy() == dense).all()
     assert (rows.take(some).dense(50).numpy() == dense[some]).all()
     assert (SparseRows.joined([rows, rows.take(some)]).dense(50).numpy() == np.concatenate([dense, dense[some]])).all()
@@ -22,7 +22,7 @@ def test_their_product_and_its_gradient_are_the_dense_ones():
     chance = np.random.default_rng(0)
     dense = (chance.random((40, 50)) * (chance.random((40, 50)) < 0.1)).astype(np.float32)
     matrix, gradient = torch.randn(50, 16, requires_grad=True), torch.randn(40, 16)
-    product = Product.apply(matrix, SparseRows.of(dense, np.arange(40)))
+    product = Product.apply(matrix, SparseRows.of(dense))
     product.backward(gradient)
     torch.testing.assert_close(product.detach(), torch.from_numpy(dense) @ matrix.detach())
     torch.testing.assert_close(matrix.grad, torch.from_numpy(dense).T @ gradient)

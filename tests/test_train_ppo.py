@@ -121,7 +121,7 @@ def test_numpy_plays_what_torch_has_learned(network: dict[str, Any]):
         for weights in networks.parameters():
             weights += 0.05 * torch.randn_like(weights)
         observations, _, _ = played()
-        logits, values = networks(SparseRows.of(observations, np.arange(len(observations))))
+        logits, values = networks(SparseRows.of(observations))
     policy = numpy_policy(config, networks.layers(), networks.action_net, networks.cells, 0)
     assert np.abs(policy.logits(observations) - logits.numpy()).max() < 1e-3
     assert values.shape == (len(observations),)

@@ -20,7 +20,7 @@ from sleuth_env.game import Bot, Records, opaque
 from sleuth_env.vector import SleuthVectorEnv
 
 from .config import Config, verb_of
-from .sparse import SparseRows
+from .sparse import SparseRows, observed
 
 Ints = NDArray[np.int64]
 
@@ -96,19 +96,11 @@ def _played(config: Config, teacher: Bot, declined: float, held_out: float) -> I
         kinds = np.where(legal[:, passing].any(axis=1), np.where(passing[actions], DECLINED, ACCEPTED), TURN)
         kept = np.flatnonzero((kinds != DECLINED) | (chance.random(len(views)) < declined))
         again = _again(teacher, views, legal, kept[held[kept]], actions, bits)
-        yield Lessons(
-            _seen(config, opaque(views)[kept].view(sleuth.VIEW)), np.packbits(legal[kept], axis=1), actions[kept], again[kept], kinds[kept], held[kept]
-        )
+        seen = observed(config, opaque(views)[kept].view(sleuth.VIEW))
+        yield Lessons(seen, np.packbits(legal[kept], axis=1), actions[kept], again[kept], kinds[kept], held[kept])
         _, _, terminated, truncated, _ = envs.step(actions)
         over = np.flatnonzero(terminated | truncated)
         held[over] = chance.random(len(over)) < held_out
-
-
-def _seen(config: Config, views: Records) -> SparseRows:
-    """Give the observations that belong to views (VIEW [D])."""
-    observations = np.zeros((len(views), sleuth.observation_size(config.options, config.record)), np.float32)
-    sleuth.write_observations(sleuth.make_rules(config.options), views, observations, config.record)
-    return SparseRows.of(observations, np.arange(len(views)))
 
 
 def _again(teacher: Bot, views: Records, legal: NDArray[np.uint8], rows: Ints, actions: Ints, bits: np.random.Generator) -> Ints:

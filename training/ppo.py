@@ -25,8 +25,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from sleuth_env import sleuth
 from sleuth_env.bits import kernel
-from sleuth_env.game import Bot, opaque
+from sleuth_env.game import Bot, Records, opaque
 from sleuth_env.policy import Policy
 from sleuth_env.vector import SleuthVectorEnv
 
@@ -36,7 +37,7 @@ from .config import Config
 from .distribution import by_width, entropies, masked_log_probs, sampled
 from .learner import Learned, Opponents, Result
 from .network import accusations, check_same, device_of, make_network
-from .sparse import SparseRows
+from .sparse import SparseRows, observed
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -173,7 +174,8 @@ class PpoLearner:
         self.device = device_of(config)
         self.network, self.late = make_network(config).to(self.device), accusations(config)[0]
         self._begin_optimizer()
-        self.envs = SleuthVectorEnv(config.num_envs, record=config.record, copy=False, **asdict(config.options))
+        # The cheapest observation: the learner's own decisions get theirs, which may cost many times as much.
+        self.envs = SleuthVectorEnv(config.num_envs, record="raw", copy=False, **asdict(config.options))
         # Two generators: from the bits that bots are handed nothing else can be told.
         self.chance, self.bits = (np.random.default_rng(sequence) for sequence in np.random.SeedSequence(config.seed).spawn(2))
         self._names: list[str] = []
@@ -192,8 +194,7 @@ class PpoLearner:
     def _deal(self) -> None:
         """Begin new games; all seats are the learner's until opponents are set."""
         shape = (self.config.num_envs, self.config.options.num_players)
-        # The environments write into this array at every step.
-        self._observations, _ = self.envs.reset(seed=self.chance.integers(2**63, size=shape[0]).tolist())
+        self.envs.reset(seed=self.chance.integers(2**63, size=shape[0]).tolist())
         self._rows, self._seated = np.arange(shape[0]), False
         self._players, self._lengths = np.full(shape, LEARNER), np.zeros(shape, np.int64)
         self._last, self._waiting = np.full(shape, -1), Decisions.none(self.envs.num_actions)
@@ -230,10 +231,11 @@ class PpoLearner:
                 return None
             seats = self.envs.acting_seat
             players, actions = self._players[self._rows, seats], np.zeros(len(seats), np.int64)
-            self._ask_opponents(players, actions)
+            views, legal = opaque(self.envs.views()), self.envs.action_masks()
+            self._ask_opponents(players, views, legal, actions)
             mine = np.flatnonzero(players == LEARNER)
             if len(mine):
-                decisions = self._decide(mine)
+                decisions = self._decide(views[mine].view(sleuth.VIEW), legal[mine])
                 actions[mine] = decisions.actions
                 rollout.add(decisions, mine, seats[mine])
                 self._lengths[mine, seats[mine]] += 1
@@ -242,19 +244,18 @@ class PpoLearner:
                 self._end(rollout, truncated, infos["rewards"])
         return rollout
 
-    def _ask_opponents(self, players: Ints, actions: Ints) -> None:
+    def _ask_opponents(self, players: Ints, views: Records, legal: NDArray[np.uint8], actions: Ints) -> None:
         """Let each opponent choose in all games in which it is to act, and write down its actions."""
-        views, legal = opaque(self.envs.views()), self.envs.action_masks()
         for number in np.unique(players[players != LEARNER]).tolist():
             rows = np.flatnonzero(players == number)
             bits = self.bits.integers(0, 2**64, len(rows), np.uint64)
-            actions[rows] = self._opponents[number - 1].act(views[rows].view(self.envs.game.VIEW), legal[rows], bits)
+            actions[rows] = self._opponents[number - 1].act(views[rows].view(sleuth.VIEW), legal[rows], bits)
 
-    def _decide(self, rows: Ints) -> Decisions:
-        """Let the learner choose in some games."""
-        seen, legal = SparseRows.of(self._observations, rows), self.envs.action_masks()[rows]
-        uniform, actions = self.chance.random((len(rows), 1), np.float32), np.zeros(len(rows), np.int64)
-        drawn, values = np.zeros((2, len(rows)), np.float32)
+    def _decide(self, views: Records, legal: NDArray[np.uint8]) -> Decisions:
+        """Let the learner choose in some games, one a row."""
+        seen, number = observed(self.config, views), len(views)
+        uniform, actions = self.chance.random((number, 1), np.float32), np.zeros(number, np.int64)
+        drawn, values = np.zeros((2, number), np.float32)
         for some, first in by_width(legal, self.late):
             allowed = self._tensor(legal[some, first:]).float()
             with torch.inference_mode():
@@ -270,10 +271,10 @@ class PpoLearner:
 
     def _end(self, rollout: Rollout, truncated: NDArray[np.bool_], rewards: NDArray[np.float64]) -> None:
         """Pay the seats of games that have ended, and seat players at the next ones."""
-        games, last = self.envs.final_observations()
-        cut, final_values = np.flatnonzero(truncated[games]), np.zeros(last.shape[:2], np.float32)
+        games, views = self.envs.final_views()
+        cut, final_values = np.flatnonzero(truncated[games]), np.zeros(views.shape, np.float32)
         if len(cut):
-            final_values[cut] = self._values(SparseRows.of(last[cut].reshape(-1, last.shape[2]), np.arange(cut.size * last.shape[1]))).reshape(len(cut), -1)
+            final_values[cut] = self._values(observed(self.config, opaque(views)[cut].view(sleuth.VIEW).ravel())).reshape(len(cut), -1)
         rollout.end(games, rewards[games], final_values)
         rollout.results += league.results_of((league.LEARNER, *self._names), self._players[games], rewards[games])
         learned = self._players[games] == LEARNER
@@ -282,8 +283,7 @@ class PpoLearner:
 
     def _values(self, seen: SparseRows) -> Floats:
         with torch.inference_mode():
-            values: Floats = self.network(seen)[1].cpu().numpy()
-        return values
+            return np.asarray(self.network(seen)[1].cpu())
 
     # An update.
 

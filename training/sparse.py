@@ -16,7 +16,11 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import embedding_bag
 
+from sleuth_env import sleuth
 from sleuth_env.bits import kernel
+from sleuth_env.game import Records
+
+from .config import Config
 
 
 @dataclass(frozen=True)
@@ -38,9 +42,9 @@ class SparseRows:
         return len(self.starts) - 1
 
     @classmethod
-    def of(cls, matrix: NDArray[np.float32], rows: NDArray[np.int64]) -> SparseRows:
-        """Take some rows of a dense matrix (f4 [., N])."""
-        return cls(*_packed(matrix, rows))
+    def of(cls, matrix: NDArray[np.float32]) -> SparseRows:
+        """Leave out the zeros of a matrix (f4 [B, N])."""
+        return cls(*_packed(matrix))
 
     @classmethod
     def joined(cls, parts: Sequence[SparseRows]) -> SparseRows:
@@ -70,6 +74,13 @@ class SparseRows:
         return torch.from_numpy(whole).to(device)
 
 
+def observed(config: Config, views: Records) -> SparseRows:
+    """Give the observations that belong to views (VIEW [B]), of the configuration's kind."""
+    observations = np.empty((len(views), sleuth.observation_size(config.options, config.record)), np.float32)
+    sleuth.write_observations(sleuth.make_rules(config.options), views, observations, config.record)
+    return SparseRows.of(observations)
+
+
 class Product(torch.autograd.Function):
     """The product of sparse rows, which are constant, and a matrix, which learns: ``Product.apply(matrix, rows)``."""
 
@@ -86,19 +97,19 @@ class Product(torch.autograd.Function):
 
 
 @kernel
-def _packed(matrix: Any, rows: Any) -> Any:
-    starts = np.zeros(rows.size + 1, np.int32)
-    for k in range(rows.size):
+def _packed(matrix: Any) -> Any:
+    starts = np.zeros(len(matrix) + 1, np.int32)
+    for k in range(len(matrix)):
         number = 0
         for i in range(matrix.shape[1]):
-            number += matrix[rows[k], i] != 0.0
+            number += matrix[k, i] != 0.0
         starts[k + 1] = starts[k] + number
     columns, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
     at = 0
-    for k in range(rows.size):
+    for k in range(len(matrix)):
         for i in range(matrix.shape[1]):
-            if matrix[rows[k], i] != 0.0:
-                columns[at], values[at] = i, matrix[rows[k], i]
+            if matrix[k, i] != 0.0:
+                columns[at], values[at] = i, matrix[k, i]
                 at += 1
     return starts, columns, values
 
