@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
-from training.sparse import Product, SparseRows
+from sleuth_env import sleuth
+from sleuth_env.vector import SleuthVectorEnv
+from training.config import make_config
+from training.sparse import Product, SparseRows, observed
 
 
 def test_sparse_rows_are_the_dense_ones():
@@ -26,3 +30,15 @@ def test_their_product_and_its_gradient_are_the_dense_ones():
     product.backward(gradient)
     torch.testing.assert_close(product.detach(), torch.from_numpy(dense) @ matrix.detach())
     torch.testing.assert_close(matrix.grad, torch.from_numpy(dense).T @ gradient)
+
+
+@pytest.mark.parametrize("record", sleuth.RECORDS)
+def test_the_learner_s_observations_are_those_of_the_environment(record: str):
+    config = make_config({"record": record, "options": {"num_players": 3}})
+    envs = SleuthVectorEnv(6, record=record, num_players=3)
+    observations, _ = envs.reset(seed=1)
+    chance = np.random.default_rng(1)
+    for _ in range(15):
+        masks = envs.action_masks()
+        observations, *_ = envs.step((masks * chance.random(masks.shape)).argmax(axis=1))
+    assert (observed(config, envs.views()).dense(envs.size).numpy() == observations).all()
