@@ -139,7 +139,8 @@ def test_an_estimate_is_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
     options, _, views = next(positions(FILES[0]))
     monkeypatch.setattr(module, "belief", lambda rules, views: Worlds(evidence_of(options, views), ORDERS, 36, cap=1, keep=20))
     assert re.match(
-        r"About [\d.e+]+ deals fit what you know; the chances are estimates with an expected error of [\d.]+% in all\n", draw_belief(options, views[0])
+        r"About [\d.e+]+ deals fit what you know; the chances are estimates with an expected error of [\d.]+% in all, and bits are overstated\n",
+        draw_belief(options, views[0]),
     )
 
 

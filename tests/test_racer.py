@@ -119,15 +119,38 @@ def test_the_regression_finds_the_weights_that_made_the_data() -> None:
     assert fit_racer.regress(races, won) == pytest.approx(true, abs=0.07)
 
 
-def test_a_fit_plays_games_and_adds_to_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fit_racer, "TABLE", tmp_path / "outlook.json")
-    monkeypatch.setattr("sys.argv", ["fit_racer", "--variants", "base,missing", "--players", "3", "--games", "20", "--rounds", "1"])
-    fit_racer.main()
+def test_a_fit_plays_games_and_adds_to_the_table(tmp_path: Path) -> None:
+    out = str(tmp_path / "outlook.json")
+    assert fit_racer.main(["--variants", "base,missing", "--players", "3", "--games", "20", "--rounds", "1", "--out", out]) == 0
     table = json.loads((tmp_path / "outlook.json").read_text())
     assert {name: list(fits) for name, fits in table.items()} == {"base": ["3"], "missing": ["3"]}
     assert table["base"]["3"]["games"] == 20
     assert len(table["missing"]["3"]["turn"]) == len(FEATURES)
     assert table["base"]["3"]["turn"][-1] == -1
+
+
+def test_too_few_games_to_learn_from_leave_the_table_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    nothing = {moment: (np.zeros((0, len(FEATURES))), np.zeros(0, bool)) for moment in fit_racer.MOMENTS}
+    monkeypatch.setattr(fit_racer, "play", lambda *_: nothing)
+    assert fit_racer.main(["--variants", "base", "--players", "3", "--games", "1", "--out", str(tmp_path / "outlook.json")]) == 0
+    assert "the table stays as it is" in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        *((["--games", wrong], "argument --games: must be a whole number from 1 to 999999999, got") for wrong in ("0", "1.5", "x", "")),
+        *(([f"--{name}=-1"], f"argument --{name}: must be a whole number from") for name in ("games", "rounds", "batch", "seed")),
+        (["--variants", "nope"], "argument --variants: must be some of base, super_sleuth, double_interrogation, missing, separated by commas, got 'nope'"),
+        *((["--players", wrong], "argument --players: must be some of 3, 4, 5, separated by commas, got") for wrong in ("9", "x", "", "3,")),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused_before_a_game_is_played(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        fit_racer.main(arguments)
+    assert caught.value.code == 2
+    assert message in capsys.readouterr().err
 
 
 def test_an_explorer_refrains_now_and_then_and_notes_what_it_waited_for() -> None:

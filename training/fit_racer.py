@@ -3,13 +3,16 @@
 Games are played by one racer among `entropy` bots. At every decision where a racer could risk to be wrong it is noted how the
 race stood and, where it waited, whether it won in the end. A logistic regression on that is the next round's estimate; racers that
 want to take a risk refrain from it in a share of the cases, so that it is learned what waiting would have brought there too.
-The table is written to the package after every fit.
+Each fit is put into the table when it is done, in the place of the one that was there.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +36,7 @@ NEAR = 0.5
 # Ridge: so many imaginary observations hold a weight at 0, for features of spread 1.
 RIDGE = 10.0
 NEWTON_STEPS = 25
+MOST = 10**9
 
 
 class Explorer(racer.RacerBot):
@@ -94,11 +98,15 @@ def regress(races: np.ndarray, won: np.ndarray) -> np.ndarray:
     return np.append(found, -1.0)
 
 
-def fit(options: Options, rounds: int, num_games: int, batch: int, seed: int) -> dict[str, np.ndarray]:
-    """Fit the weights for one kind of game, over some rounds; before the first, waiting is worth a bit more than a fair share."""
+def fit(options: Options, rounds: int, num_games: int, batch: int, seed: int) -> dict[str, np.ndarray] | None:
+    """Fit the weights for one kind of game, over some rounds; before the first, waiting is worth a bit more than a fair share.
+
+    A moment at which nobody waited keeps these weights; gives None where nothing was learned at all.
+    """
     weights = {moment: np.zeros(len(racer.FEATURES)) for moment in MOMENTS}
     for first in weights.values():
         first[0], first[-1] = np.log((options.num_players - 1) / (options.num_players / 1.3 - 1.0)), -1.0
+    learned = set()
     for number in range(rounds):
         explorer = Explorer(options, weights)
         parts = [play(options, explorer, seed + 1000 * number + start, min(batch, num_games - start)) for start in range(0, num_games, batch)]
@@ -108,40 +116,81 @@ def fit(options: Options, rounds: int, num_games: int, batch: int, seed: int) ->
                 continue
             races, won = (np.concatenate([note[i] for note in notes]) for i in range(2))
             weights[moment] = regress(races, won)
+            learned.add(moment)
             print(f"  round {number + 1}, {moment}: {len(won)} waits, {won.mean():.3f} won, weights {weights[moment].round(3).tolist()}", flush=True)
-    return weights
+    return weights if learned else None
 
 
-def main() -> None:
-    """Fit the kinds of games that are asked for, and write each into the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--variants", default=",".join(VARIANTS), help="separated by commas")
-    parser.add_argument("--players", default="3,4,5", help="separated by commas; missing: 3 and 4 only")
-    parser.add_argument("--games", type=int, default=600, help="games of each round")
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--batch", type=int, default=200, help="games at once")
-    parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
-    for variant in given.variants.split(","):
-        for players in map(int, given.players.split(",")):
+def whole(least: int) -> Callable[[str], int]:
+    """Give what reads a whole number of at least ``least``."""
+
+    def number(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not least <= int(text) < MOST:
+            raise argparse.ArgumentTypeError(f"must be a whole number from {least} to {MOST - 1}, got {text!r}")
+        return int(text)
+
+    return number
+
+
+def some(allowed: Sequence[str]) -> Callable[[str], list[str]]:
+    """Give what reads a list, separated by commas, of what is allowed."""
+
+    def names(text: str) -> list[str]:
+        found = text.split(",")
+        for name in found:
+            if name not in allowed:
+                raise argparse.ArgumentTypeError(f"must be some of {', '.join(allowed)}, separated by commas, got {name!r}")
+        return list(dict.fromkeys(found))
+
+    return names
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Describe the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.fit_racer", description=__doc__.split("\n\n", 1)[1], formatter_class=argparse.RawTextHelpFormatter
+    )
+    add = partial(parser.add_argument, metavar="VALUE")
+    add("--variants", type=some(list(VARIANTS)), default=list(VARIANTS), help=f"some of {', '.join(VARIANTS)} (two missing gems), separated by commas [all]")
+    add("--players", type=some(["3", "4", "5"]), default=["3", "4", "5"], help="some of 3, 4, 5; two missing gems: 3 and 4 only [3,4,5]")
+    add("--games", type=whole(1), default=600, help="games of each round [600]")
+    add("--rounds", type=whole(1), default=2, help="fits, each with games of the one before [2]")
+    add("--batch", type=whole(1), default=200, help="games side by side [200]")
+    add("--seed", type=whole(0), default=1, help="of the deals [1]")
+    add("--out", type=Path, default=TABLE, help="the table to write into [the package's own, which racers play by]")
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Fit the kinds of games that are asked for, and write each into the table; give the exit code."""
+    given = make_parser().parse_args(arguments)
+    for variant in given.variants:
+        for players in map(int, given.players):
             if variant == "missing" and players > 4:
                 continue
             print(f"{variant}, {players} players", flush=True)
             weights = fit(Options(players, **VARIANTS[variant]), given.rounds, given.games, given.batch, given.seed)
+            if weights is None:
+                print("  nobody waited in too few games, nothing was learned: the table stays as it is")
+                continue
             facts = {"games": given.games, "rounds": given.rounds, "batch": given.batch, "seed": given.seed}
-            write(variant, players, facts | {moment: [round(float(weight), 4) for weight in some] for moment, some in weights.items()})
+            write(given.out, variant, players, facts | {moment: [round(float(weight), 4) for weight in values] for moment, values in weights.items()})
+    return 0
 
 
-def write(variant: str, players: int, entry: dict[str, Any]) -> None:
-    """Put one fit into the table."""
-    table = json.loads(TABLE.read_text()) if TABLE.exists() else {}
+def write(path: Path, variant: str, players: int, entry: dict[str, Any]) -> None:
+    """Put one fit into a table."""
+    table = json.loads(path.read_text()) if path.exists() else {}
     table.setdefault(variant, {})[str(players)] = entry
     lines = [
         f'  "{name}": {{\n' + ",\n".join(f'    "{number}": {json.dumps(table[name][number])}' for number in sorted(table[name])) + "\n  }"
         for name in sorted(table)
     ]
-    TABLE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

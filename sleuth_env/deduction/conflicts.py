@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .evidence import Contradiction, cards_of
+from .evidence import Contradiction
+from .sheet import constraint_text
 
 Count = tuple[int, int]  # holder, place in the catalogue of sets
 
@@ -25,7 +26,7 @@ def conflict(evidence: np.ndarray, fits: Callable[[np.ndarray], bool]) -> Contra
     for count in list(needed):
         needed = _left_out(evidence, needed, [count], fits)
     cards = int(np.bitwise_or.reduce([evidence["sets"][0, place] for _, place in needed], initial=0))
-    text = "; ".join(_text(evidence[0], *count) for count in needed) or "each card lies with one holder who may have it"
+    text = "; ".join(constraint_text(evidence[0], *count) for count in needed) or "each card lies with one holder who may have it"
     holders = {holder for holder, _ in needed}
     return Contradiction(f"no deal satisfies all of this: {text}", holders.pop() if len(holders) == 1 else -1, cards)
 
@@ -48,9 +49,3 @@ def _left_out(evidence: np.ndarray, needed: list[Count], some: list[Count], fits
         return [count for count in needed if count not in some]
     evidence[:] = before
     return needed
-
-
-def _text(evidence: np.void, holder: int, place: int) -> str:
-    least, most = evidence["least"][holder, place], evidence["most"][holder, place]
-    number = f"exactly {least}" if least == most else f"{least} to {most}"
-    return f"holder {holder} has {number} of the cards {cards_of(evidence['sets'][place])}"

@@ -15,6 +15,8 @@ from .questions import MAX_MISSING, appraise, ask_also, num_outcomes, row_span, 
 from .sheet import LEVEL, propagate
 
 CAP, KEEP = 150_000, 2_000
+# Numbers that questions to several holders at once may need to be worked out: 256 MB. Beyond it fewer holders are asked at once.
+MOST_ROWS = 2**25
 ATTEMPTS = 4
 # Why there is no graph, beside NO_DEAL and INTRICATE: the sheet is contradictory; thinning has left nothing.
 BROKEN, LOST = 1, 4
@@ -146,12 +148,13 @@ def _weigh_all(plan, result, live, edges, ask, asks, begin, end, worths):
     outcomes = num_outcomes(ask["columns"], ask["missing"])
     for n in range(begin, end):
         most = max(most, _num_answers(plan, asks[n]))
-    table = np.empty(outcomes * holders * most)
-    rows = np.empty(row_span(ask, most * holders) * result["live"])
+    together = max(min(holders, MOST_ROWS // (row_span(ask, most) * result["live"] + 1)), 1)
+    table = np.empty(outcomes * together * most)
+    rows = np.empty(row_span(ask, most * together) * result["live"])
     n = begin
     while n < end:
         after, answers = n + 1, _num_answers(plan, asks[n])
-        while after < end and _same_question(asks, after):
+        while after < end and after - n < together and _same_question(asks, after):
             answers = max(answers, _num_answers(plan, asks[after]))
             after += 1
         start_question(plan, np.int64(asks[n]["shown"]), answers, ask)

@@ -7,8 +7,9 @@ cards of each set he holds. Axis letters: ``B`` problems, ``H`` holders, ``S`` s
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,7 +58,34 @@ class Constraint(NamedTuple):
 
 def mask_of(cards: Iterable[int]) -> int:
     """Give the mask of some card numbers."""
-    return sum(1 << card for card in set(cards))
+    # As Python's: a shifted integer of NumPy overflows.
+    return sum(1 << int(card) for card in set(cards))
+
+
+def checked_number(name: str, value: Any, least: int, most: int) -> int:
+    """Give a whole number as an int.
+
+    Raises:
+        EvidenceError: it is no whole number from ``least`` to ``most``.
+    """
+    try:
+        number = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or not least <= number <= most:
+        raise EvidenceError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
+    return number
+
+
+def checked_cards(cards: Iterable[int], number: int = MAX_CARDS) -> list[int]:
+    """Give card numbers as a list of int.
+
+    Raises:
+        EvidenceError: one of them is no whole number below ``number``, or they are no collection of numbers.
+    """
+    if isinstance(cards, (str, bytes)) or not isinstance(cards, Iterable):
+        raise EvidenceError(f"cards must be a collection of numbers from 0 to {number - 1}, got {cards!r}")
+    return [checked_number("a card", card, 0, number - 1) for card in cards]
 
 
 def cards_of(mask: int) -> list[int]:
@@ -84,44 +112,41 @@ def make_evidence(
         EVIDENCE [1].
 
     Raises:
-        EvidenceError: a number is out of range, a card is not to be placed, or there are more than 48 different sets.
+        EvidenceError: something is no whole number or out of range, a card is not to be placed, or there are more than 48 different sets.
     """
     evidence = np.zeros(1, EVIDENCE)
-    record = evidence[0]
-    if not 1 <= num_holders <= MAX_HOLDERS:
-        raise EvidenceError(f"num_holders must be 1 to {MAX_HOLDERS}, got {num_holders}")
-    if any(not 0 <= card < MAX_CARDS for card in cards):
-        raise EvidenceError(f"cards must be numbered 0 to {MAX_CARDS - 1}, got {sorted(cards)}")
-    record["num_holders"], record["cards"] = num_holders, mask_of(cards)
+    record, placed = evidence[0], checked_cards(cards)
+    record["num_holders"] = checked_number("num_holders", num_holders, 1, MAX_HOLDERS)
+    record["cards"] = mask_of(placed)
     record["possible"][:num_holders] = record["cards"]
     for holder, allowed in (possible or {}).items():
-        record["possible"][_checked_holder(holder, num_holders)] = _checked_mask(allowed, cards)
+        record["possible"][_checked_holder(holder, num_holders)] = _checked_mask(allowed, placed)
     for constraint in constraints:
-        _add_constraint(record, Constraint(*constraint), cards)
+        _add_constraint(record, Constraint(*constraint), placed)
     return evidence
 
 
 def _checked_holder(holder: int, num_holders: int) -> int:
-    if not 0 <= holder < num_holders:
-        raise EvidenceError(f"holders are numbered 0 to {num_holders - 1}, got {holder}")
-    return holder
+    return checked_number("a holder", holder, 0, num_holders - 1)
 
 
-def _checked_mask(some: Collection[int], cards: Collection[int]) -> int:
+def _checked_mask(some: Iterable[int], cards: list[int]) -> int:
+    some = checked_cards(some)
     strange = sorted(set(some) - set(cards))
     if strange:
         raise EvidenceError(f"the cards {strange} are not among the cards to place, {sorted(cards)}")
     return mask_of(some)
 
 
-def _add_constraint(record: np.void, constraint: Constraint, cards: Collection[int]) -> None:
+def _add_constraint(record: np.void, constraint: Constraint, cards: list[int]) -> None:
     holder = _checked_holder(constraint.holder, int(record["num_holders"]))
     mask = _checked_mask(constraint.cards, cards)
-    if not 0 <= constraint.least <= constraint.most <= MAX_CARDS:
-        raise EvidenceError(f"0 <= least <= most <= {MAX_CARDS} must hold, got {constraint}")
+    least, most = (checked_number(name, getattr(constraint, name), 0, MAX_CARDS) for name in ("least", "most"))
+    if least > most:
+        raise EvidenceError(f"a constraint needs least <= most, got {constraint}")
     at = _catalogue_place(record, mask)
-    record["least"][holder, at] = max(record["least"][holder, at], constraint.least)
-    record["most"][holder, at] = min(record["most"][holder, at], constraint.most)
+    record["least"][holder, at] = max(record["least"][holder, at], least)
+    record["most"][holder, at] = min(record["most"][holder, at], most)
 
 
 def _catalogue_place(record: np.void, mask: int) -> int:

@@ -280,7 +280,7 @@ def broken_reason(evidence: np.void, code: int) -> Contradiction:
     if at >= BROKEN_PAIR:
         rest, second = divmod(at - BROKEN_PAIR, MAX_SETS)
         holder, first = divmod(rest, MAX_SETS)
-        text = f"two constraints cannot both hold: {_constraint_text(evidence, holder, first)}; {_constraint_text(evidence, holder, second)}"
+        text = f"two constraints cannot both hold: {constraint_text(evidence, holder, first)}; {constraint_text(evidence, holder, second)}"
         return Contradiction(text, holder, int(evidence["sets"][first] | evidence["sets"][second]))
     if at >= BROKEN_SUM:
         cards = int(evidence["sets"][at - BROKEN_SUM])
@@ -288,10 +288,11 @@ def broken_reason(evidence: np.void, code: int) -> Contradiction:
     if at >= BROKEN_CARD:
         return Contradiction(f"card {at - BROKEN_CARD} is left without exactly one holder", cards=1 << at - BROKEN_CARD)
     holder, place = divmod(at, MAX_SETS)
-    return Contradiction(f"this cannot hold with the rest: {_constraint_text(evidence, holder, place)}", holder, int(evidence["sets"][place]))
+    return Contradiction(f"this cannot hold with the rest: {constraint_text(evidence, holder, place)}", holder, int(evidence["sets"][place]))
 
 
-def _constraint_text(evidence: np.void, holder: int, place: int) -> str:
+def constraint_text(evidence: np.void, holder: int, place: int) -> str:
+    """Put into words how many cards of a set a holder has (evidence: one EVIDENCE record)."""
     least, most, cards = int(evidence["least"][holder, place]), int(evidence["most"][holder, place]), cards_of(evidence["sets"][place])
     if least == 0 and most >= len(cards):
         return f"holder {holder} has what the other holders leave of the cards {cards}"

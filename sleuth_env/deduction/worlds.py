@@ -1,8 +1,8 @@
 """All deals that evidence allows: how many there are, how likely each card is to lie where, what a question would tell.
 
 Every deal that is consistent with the evidence counts the same. So nothing is inferred from what others chose to ask: the
-probabilities are "uniform over consistent deals", whatever the players' strategies. A probability of exactly 0 or 1 is
-proved, unless the result says that it is an estimate (`exact` false). The last holder is the one whose cards are wanted,
+probabilities are "uniform over consistent deals", whatever the players' strategies. What is proved is in `certain`; a probability of
+exactly 0 proves something, too, unless the result says that it is an estimate (`exact` false). The last holder is the one whose cards are wanted,
 called "missing". Axis letters: ``C`` cards, ``H`` holders, ``B`` problems, ``N`` questions or draws.
 """
 
@@ -18,12 +18,16 @@ import numpy as np
 from .automata import NO_DEAL, PLAN
 from .conflicts import conflict
 from .counting import ASK, BROKEN, CAP, KEEP, count_modulo, draw, keep_graph, measure, room, survey, weigh
-from .evidence import MAX_CARDS, EvidenceError, cards_of, mask_of
+from .evidence import EVIDENCE, MAX_CARDS, EvidenceError, cards_of, checked_cards, checked_number, mask_of
 from .graph import COPIES, EDGE, LIVE, RESULT
 from .questions import FRAME, MAX_MISSING, MAX_SHOWN, WORTH
-from .sheet import SHEET, broken_reason
+from .sheet import SHEET
 
 ONE_ORDER = np.arange(MAX_CARDS)[None, :]
+MOST_STATES = 2**28  # that a graph may be asked to have: nodes are numbered by 32 bits
+MOST_DEALS = 10**9  # that may be drawn at once
+# The relative error of a float64 count, well below 2**-46, must leave the remainder modulo 2**64 without doubt.
+MOST_COUNTED = 2**109
 
 
 class IntricateError(RuntimeError):
@@ -46,17 +50,19 @@ class Worlds:
         orders: i8 [O, C] orders of the cards, the best of which is used; -1 fills up. It matters for speed only: cards
             that are in the same sets should follow one another.
         num_cards: C, the length of the results' axis of cards.
-        cap: how many joint states may be counted exactly; memory grows with it, about 150 bytes each.
-        keep: how many joint states of each layer are kept where that is not enough.
-        seed: for the random choice of these.
+        cap: how many joint states may be counted exactly, from 0; memory grows with it, about 150 bytes each.
+        keep: how many joint states of each layer are kept where that is not enough, from 1.
+        seed: for the random choice of these, below 2**64.
 
     Attributes:
-        exact: whether the numbers are exact; otherwise they are unbiased estimates and only `certain` is proved.
+        exact: whether the numbers are exact. Otherwise `count` is an unbiased estimate, probabilities are ratios of such ones (see `error`), what
+            questions are said to tell is too much, the more so the fewer states are kept; and only `certain` is proved.
         states: how many joint states there were.
         holders: f8 [C, H], probability that a holder has a card; rows of cards that are not asked for are 0.
         sheet: SHEET [1], what quick reasoning finds.
 
     Raises:
+        EvidenceError: an argument is not of this kind.
         Contradiction: no deal satisfies the evidence; the message names a smallest set of counts that cannot all hold.
         IntricateError: the evidence is far too intricate.
     """
@@ -64,7 +70,10 @@ class Worlds:
     def __init__(
         self, evidence: np.ndarray, orders: np.ndarray = ONE_ORDER, num_cards: int = MAX_CARDS, cap: int = CAP, keep: int = KEEP, seed: int = 0
     ) -> None:
-        self.evidence, self.num_cards = evidence, num_cards
+        self.evidence, self.num_cards = _checked_evidence(evidence), checked_number("num_cards", num_cards, 1, MAX_CARDS)
+        checked_cards(cards_of(evidence["cards"][0]), num_cards)
+        orders, (cap, keep) = _checked_orders(orders, evidence), checked_states(cap, keep)
+        checked_number("seed", seed, 0, 2**64 - 1)
         self.sheet, self._plan, self._result = np.zeros(1, SHEET), np.zeros(1, PLAN), np.zeros(1, RESULT)
         self.holders = np.zeros((num_cards, int(evidence["num_holders"][0])))
         space = room(cap, keep)
@@ -78,19 +87,17 @@ class Worlds:
         self._graph = self._plan, self._result, *graph
 
     def _failure(self, code: int, orders: np.ndarray, cap: int) -> Exception:
-        if code == BROKEN:
-            return broken_reason(self.evidence[0], int(self.sheet["broken"][0]))
-        if code == NO_DEAL:
+        if code in (BROKEN, NO_DEAL):
             return conflict(self.evidence, lambda evidence: _fits(evidence, orders, cap))
         return IntricateError(f"the evidence is too intricate to be counted (code {code}); a larger cap or keep may help")
 
     @cached_property
     def count(self) -> int:
-        """The number of deals; a rounded estimate where `exact` is false."""
+        """The number of deals: exactly below 2**109, and to about 46 bits beyond; a rounded estimate where `exact` is false."""
         approximate = int(self._result["count"][0])
-        if not self.exact or approximate < 2**53:
+        if not self.exact or not 2**53 <= approximate < MOST_COUNTED:
             return approximate
-        # A float64 errs by far less than 2**63 here, so that the remainder modulo 2**64 settles the rest.
+        # A float64 errs by less than 2**63 here, so that the remainder modulo 2**64 settles the rest.
         remainder = int(count_modulo(*self._graph))
         return approximate + (remainder - approximate + 2**63) % 2**64 - 2**63
 
@@ -102,6 +109,8 @@ class Worlds:
     @cached_property
     def missing_sets(self) -> tuple[np.ndarray, np.ndarray]:
         """The sets of cards that may be missing (masks, i8 [S]) and their probabilities (f8 [S])."""
+        if self.holders.shape[1] == 1:  # there is nobody to be asked
+            return np.array([self.evidence["cards"][0]]), np.ones(1)
         _, outcomes, table = self.question(0, (), False)
         return outcomes, table[0]
 
@@ -111,7 +120,9 @@ class Worlds:
         proved = np.full(self.holders.shape, -1, np.int8)
         for card in cards_of(self.evidence["cards"][0]):
             if self.exact:
-                can, has = self.holders[card] > 0, self.holders[card] == 1
+                can = self.holders[card] > 0
+                # A probability of 1 may have been rounded.
+                has = can & (can.sum() == 1)
             else:
                 can, has = (self.sheet[field][0, : proved.shape[1]] >> card & 1 == 1 for field in ("can", "has"))
             proved[card, ~can], proved[card, has] = 0, 1
@@ -132,7 +143,12 @@ class Worlds:
         return float(0.5 * np.sqrt(2 / np.pi) * deviation.sum())
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw deals, independent and all equally likely: i1 [n, C], the holder of each card, -1 where it is not asked for."""
+        """Draw deals, independent and all equally likely: i1 [n, C], the holder of each card, -1 where it is not asked for.
+
+        Raises:
+            EvidenceError: ``n`` is no number of deals, or ``rng`` no generator.
+        """
+        n = checked_number("the number of deals", n, 0, MOST_DEALS)
         if not isinstance(rng, np.random.Generator):
             raise EvidenceError(f"deals are drawn by a numpy.random.Generator, got {rng!r}")
         deals = np.full((n, self.num_cards), -1, np.int8)
@@ -164,20 +180,21 @@ class Worlds:
 
     def _mask(self, cards: Collection[int]) -> int:
         """Give the mask of the cards of a question."""
-        numbers = range(self.num_cards)
-        if isinstance(cards, str) or not all(card in numbers for card in cards):
-            raise EvidenceError(f"a question is about cards with numbers from 0 to {self.num_cards - 1}, got {cards!r}")
-        return mask_of(cards)
+        return mask_of(checked_cards(cards, self.num_cards))
 
     def _asks(self, holders: Sequence[int] | np.ndarray, cards: Sequence[int] | np.ndarray, shown: Sequence[bool] | np.ndarray) -> np.ndarray:
-        """Write questions down, with the open cards only, and check them."""
-        asks, last = np.zeros(len(holders), ASK), self.holders.shape[1] - 1
-        # The kernels count on it.
-        if not np.isin(holders, range(last)).all():
-            raise EvidenceError(f"holders 0 to {last - 1} can be asked, got {holders}")
+        """Write questions down, with the open cards only, and check them: the kernels count on it."""
+        last = self.holders.shape[1] - 1
+        if not len(holders) == len(cards) == len(shown):
+            raise EvidenceError(f"each question needs a holder, cards and shown, got {len(holders)}, {len(cards)} and {len(shown)} of them")
+        asks = np.zeros(len(holders), ASK)
+        if last == 0:
+            raise EvidenceError("there is nobody who could be asked")
+        asks["holder"] = [checked_number("the holder who is asked", holder, 0, last - 1) for holder in holders]
+        asks["cards"] = [checked_number("the mask of a question's cards", mask, 0, (1 << self.num_cards) - 1) for mask in cards]
         if not np.isin(shown, (0, 1)).all():
             raise EvidenceError(f"shown must be True or False, got {shown!r}")
-        asks["holder"], asks["shown"], asks["cards"] = holders, shown, cards
+        asks["shown"] = shown
         if not 0 <= self._plan["missing"][0] <= MAX_MISSING:
             raise EvidenceError(f"questions can be appraised only where the evidence says that 0 to {MAX_MISSING} more cards are missing")
         asks["cards"] &= self._plan["open"][0, asks["holder"]]
@@ -195,6 +212,9 @@ class Worlds:
 
         Returns:
             WORTH [N]: ``information``, ``decides``, ``rightly``, ``surprise``.
+
+        Raises:
+            EvidenceError: as `question`.
         """
         asks = self._asks(holders, cards, shown)
         worths = np.zeros(asks.size, WORTH)
@@ -210,6 +230,33 @@ class Worlds:
         return float(self.worths([holder], [self._mask(cards)], [shown])["decides"][0])
 
 
+def _checked_evidence(evidence: np.ndarray) -> np.ndarray:
+    """Check that evidence can be counted."""
+    if getattr(evidence, "dtype", None) != EVIDENCE or evidence.shape != (1,):
+        raise EvidenceError(f"evidence must be one EVIDENCE record in an array, as make_evidence gives it, got {evidence!r:.200}")
+    checked_number("num_holders", int(evidence["num_holders"][0]), 1, evidence["possible"].shape[1])
+    return evidence
+
+
+def _checked_orders(orders: np.ndarray, evidence: np.ndarray) -> np.ndarray:
+    """Check that every order has each of the evidence's cards once."""
+    orders, cards = np.asarray(orders), np.array(cards_of(evidence["cards"][0]), np.int64)
+    if orders.ndim != 2 or not len(orders) or orders.dtype.kind not in "iu" or not np.isin(orders, range(-1, MAX_CARDS)).all():
+        raise EvidenceError(f"orders must be rows of card numbers, -1 for none, got {orders!r:.200}")
+    if not ((orders[:, :, None] == cards).sum(axis=1) == 1).all():
+        raise EvidenceError(f"every order must have each of the cards {cards.tolist()} once")
+    return orders.astype(np.int64)
+
+
+def checked_states(cap: int, keep: int) -> tuple[int, int]:
+    """Check how many joint states may be counted, see `Worlds`.
+
+    Raises:
+        EvidenceError: they are no such numbers.
+    """
+    return checked_number("cap", cap, 0, MOST_STATES), checked_number("keep", keep, 1, MOST_STATES // (2 * MAX_CARDS))
+
+
 def survey_all(
     evidence: np.ndarray,
     orders: np.ndarray,
@@ -221,7 +268,8 @@ def survey_all(
     cap: int = CAP,
     keep: int = KEEP,
 ) -> None:
-    """Count the deals of many problems and appraise the questions that belong to each, see `counting.survey`."""
+    """Count the deals of many problems and appraise the questions that belong to each, see `counting.survey`; raises EvidenceError as `Worlds`."""
+    cap, keep = checked_states(cap, keep)
     sheets, plans, frames = np.empty(evidence.size, SHEET), np.zeros(1, PLAN), np.empty(1, FRAME)
     survey(evidence, orders, cap, keep, np.uint64(0), starts, asks, sheets, results, holders, worths, plans, frames, *room(cap, keep))
 

@@ -16,9 +16,10 @@ from ..deduction.evidence import EVIDENCE
 from ..deduction.graph import RESULT
 from ..deduction.questions import WORTH
 from ..deduction.worlds import Worlds, survey_all
-from .cards import CATEGORIES, GEMS, NUM_GEMS, NUM_QUESTIONS
+from .cards import CATEGORIES, GEMS, NUM_GEMS, NUM_QUESTIONS, RULES
 from .clues import clues
 from .rules import may_ask
+from .view import VIEW
 
 # The six nestings of the three categories: gems with the same value of the outermost lie together, and so on inwards.
 ORDERS = np.array(
@@ -40,11 +41,27 @@ def belief(rules: np.ndarray, views: np.ndarray) -> Worlds:
         views: VIEW [1].
 
     Raises:
+        ValueError: these are no rules or not one view, or the view is of another kind of game.
         Contradiction: a view that no deal satisfies; it cannot come from a game.
     """
+    _check_views(rules, views)
+    if views.size != 1:
+        raise ValueError(f"belief is given one view, got {views.size}; beliefs takes many")
     evidence = np.zeros(1, EVIDENCE)
     clues(rules, views, evidence)
     return Worlds(evidence, ORDERS, NUM_GEMS)
+
+
+def _check_views(rules: np.ndarray, views: np.ndarray) -> None:
+    """Check what the kernels count on."""
+    for name, given, dtype in (("rules (as make_rules gives them)", rules, RULES), ("views", views, VIEW)):
+        if getattr(given, "dtype", None) != dtype or given.ndim != 1:
+            raise ValueError(f"{name} must be a one-dimensional array of {'RULES' if dtype is RULES else 'VIEW'} records, got {given!r:.200}")
+    if rules.size != 1:
+        raise ValueError(f"rules must be those of one game, got {rules.size}")
+    for field in ("num_players", "missing"):
+        if (views[field] != rules[field]).any():
+            raise ValueError(f"the views are of games with {field}={sorted(set(views[field].tolist()))}, the rules of one with {field}={rules[field][0]}")
 
 
 class Beliefs(NamedTuple):
@@ -122,7 +139,11 @@ def beliefs(rules: np.ndarray, views: np.ndarray, everything: bool = False, now:
         everything: whether to appraise all 43 questions to each opponent, not only those that the search cards allow.
         now: whether to appraise only what the rules allow at this moment: nothing for who has not to decide, or not to ask.
         cap, keep: see `Worlds`.
+
+    Raises:
+        ValueError: these are no rules or no views, or the views are of another kind of game, or cap or keep is no number of states.
     """
+    _check_views(rules, views)
     num_players, evidence = int(rules["num_players"][0]), np.empty(views.size, EVIDENCE)
     shape = (views.size, num_players - 1, NUM_QUESTIONS)
     asks, places, starts = payable_asks(rules, views, everything, now)

@@ -23,10 +23,12 @@ def belief_in_game(game: str | GameRecord, player: str | int, step: int | None =
     Raises:
         NotationError: the text is wrong, or it has no such player or step.
     """
+    if not isinstance(game, (str, GameRecord)):
+        raise NotationError(f"a game is a text or what parse_game makes of one, got {game!r:.100}")
     record = parse_game(game) if isinstance(game, str) else game
     names, last = [player_name(seat) for seat in range(record.options.num_players)], len(record.actions)
     seat = names.index(player) if player in names else player
-    if seat not in range(len(names)):
+    if type(seat) not in (int, np.int64) or seat not in range(len(names)):
         raise NotationError(f"the player must be {alternatives(str(player), names)}")
     if step is not None and step not in range(last + 1):
         raise NotationError(f"the game has the steps 0 to {last}, got {step!r}")

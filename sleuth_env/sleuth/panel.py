@@ -63,7 +63,8 @@ def make_panel(options: Options, view: np.void) -> Panel:
 
 def _deals(worlds: Worlds) -> str:
     if not worlds.exact:
-        return f"About {worlds.count:.2g} deals fit what you know; the chances are estimates with an expected error of {worlds.error:.1%} in all"
+        estimated = f"the chances are estimates with an expected error of {worlds.error:.1%} in all"
+        return f"About {worlds.count:.2g} deals fit what you know; {estimated}, and bits are overstated"
     return "1 deal fits what you know" if worlds.count == 1 else f"{worlds.count:,} deals fit what you know, each as likely as any other"
 
 
