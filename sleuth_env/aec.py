@@ -19,6 +19,7 @@ from pettingzoo import AECEnv
 from .game import (
     NO_GAME,
     NO_RENDER_MODE,
+    NO_SNAPSHOT,
     RENDER_MODES,
     Game,
     Records,
@@ -32,7 +33,6 @@ from .game import (
     whole_number,
 )
 
-NO_SNAPSHOT = "that is no snapshot, which get_state() takes"
 Observation = dict[str, NDArray[Any]]
 # Scratch arrays for the kernels, and views into the state: a copy of the environment makes its own.
 _BUFFERS = ("_rules", "_actor", "_action", "_taken", "_seat", "_seats", "_view", "_views", "_observer", "_observers", "_legal", "_mask")

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 Records = NDArray[np.void]
 ILLEGAL_REWARD = -1.0  # where an illegal action ends the game
 NO_GAME = "call reset() first: no game has been dealt"
+NO_SNAPSHOT = "that is no snapshot, which get_state() takes"
 RENDER_MODES = ("human", "ansi", "rgb_array")
 NO_RENDER_MODE = f"render() draws nothing without a render_mode: make the environment with one of {', '.join(RENDER_MODES)}"
 
@@ -176,9 +177,11 @@ def load_game(name: str) -> Game:
     try:
         module = import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != name:
+        if name != error.name and not name.startswith(f"{error.name}."):
             raise
         raise ValueError(f"there is no game module {name!r}") from error
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ValueError(f"game must be the full name of a game module, got {name!r}") from error
     names = sorted(wanted for wanted in {*Game.__annotations__, *vars(Game)} if not wanted.startswith("_"))
     lacking = [wanted for wanted in names if not hasattr(module, wanted)]
     if lacking:

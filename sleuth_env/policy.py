@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from .bits import kernel
 from .mlp import Mlp
-from .policy_file import FORMAT, FORMAT_VERSION, SUFFIX, PolicyError, names_file, pretrained_names, read_policy_file, write_atomically
+from .policy_file import FORMAT, FORMAT_VERSION, SUFFIX, PolicyError, in_order, names_file, pretrained_names, read_policy_file, write_atomically
 from .relational import Relational
 
 MAY_DIFFER = ("first_player", "offer_order", "max_turns")
@@ -157,7 +157,7 @@ def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str], w
         "versions": json.dumps(dict(versions)),
         "win_share": json.dumps(win_share),
     }
-    write_atomically(Path(path), save(policy.network.tensors(), metadata))
+    write_atomically(Path(path), in_order(save(policy.network.tensors(), metadata)))
 
 
 def _blocks(layout: Any) -> str:

@@ -19,8 +19,9 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
@@ -35,6 +36,7 @@ from numpy.typing import NDArray
 from .game import (
     NO_GAME,
     NO_RENDER_MODE,
+    NO_SNAPSHOT,
     RENDER_MODES,
     Records,
     action_numbers,
@@ -89,6 +91,8 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
     ) -> None:
         check_choice("render_mode", render_mode, (None, *RENDER_MODES))
         check_choice("dtype", dtype, tuple(HIGHEST))
+        if not isinstance(copy, bool):
+            raise ValueError(f"copy must be True or False, got {copy!r}")
         self.render_mode, self.dtype, self.copy = render_mode, np.dtype(dtype), copy
         self.game = load_game(game)
         self.options = make_options(self.game, options, max_cycles)
@@ -116,6 +120,9 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         self._masks, self._taken = np.zeros((number, self.num_actions), np.uint8), np.zeros(number, np.uint8)
         self._rewards = np.zeros((number, self.options.num_players))
         self._terminated, self._truncated = np.zeros(number, np.uint8), np.zeros(number, np.uint8)
+        self._forget_ends()
+
+    def _forget_ends(self) -> None:
         self._final_rows, self._final_states = np.zeros(0, np.int64), self.game.new_states(0)
 
     def _split(self, threads: int) -> None:
@@ -148,13 +155,16 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         Raises:
             ValueError: seeds or mask are not of this kind; nothing has changed.
             ResetNeeded: the first reset leaves games out.
+            ClosedEnvironmentError: after `close`.
         """
+        self._must_be_open()
         dealt = np.array([stream is not None for stream in self._streams])
         seeds, rows = row_seeds(seed, self.num_envs), np.flatnonzero(rows_to_reset(options, dealt))
         for row in rows.tolist():
             if seeds[row] is not None or not dealt[row]:
                 self._streams[row] = seeding.np_random(seeds[row])[0].bit_generator
         self._deal(rows)
+        self._forget_ends()
         self._each_part(self._look)
         self._rewards[rows] = 0
         self._show()
@@ -166,6 +176,7 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         Raises:
             IllegalAction: one of them is illegal, or no action at all; nothing has changed.
             ResetNeeded: no games have been dealt.
+            ClosedEnvironmentError: after `close`.
         """
         self._must_be_dealt()
         numbers = action_numbers(actions, self.num_envs, self.num_actions)
@@ -235,25 +246,43 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         return out
 
     def get_state(self) -> dict[str, Any]:
-        """Take a snapshot of the games and of the streams from which the next ones are dealt: an array and a list of plain dicts."""
+        """Take a snapshot of the games and of the streams from which the next ones are dealt: an array and plain containers."""
         self._must_be_dealt()
-        return {"states": self._states.view(np.uint8).reshape(self.num_envs, -1).copy(), "streams": [stream.state for stream in self._streams]}
+        return {
+            "options": asdict(self.options),
+            "states": self._states.view(np.uint8).reshape(self.num_envs, -1).copy(),
+            "streams": [stream.state for stream in self._streams],
+        }
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Go back to a snapshot that `get_state` took, here or in an environment of the same options and size.
 
         Raises:
-            ValueError: it is of other options or another number of games, or no snapshot; nothing has changed.
+            ValueError: it is of other options or another number of games, or no snapshot; nothing has changed. The games' bytes are taken as they are.
+            ClosedEnvironmentError: after `close`.
         """
-        states, streams = state["states"], [np.random.PCG64(0) for _ in range(self.num_envs)]
-        size = (self.num_envs, self._states.dtype.itemsize)
-        if states.shape != size or states.dtype != np.uint8 or len(state["streams"]) != self.num_envs:
-            raise ValueError(f"a snapshot of these games has the states of shape {size} and as many streams, got {states.shape}")
+        self._must_be_open()
+        self._check_snapshot(state)
+        streams = [np.random.PCG64(0) for _ in range(self.num_envs)]
         for stream, saved in zip(streams, state["streams"], strict=True):
-            stream.state = saved
+            try:
+                stream.state = saved
+            except (TypeError, ValueError, KeyError) as error:
+                raise ValueError(f"{NO_SNAPSHOT}: {saved!r:.100} is no state of a stream") from error
         self._streams = list(streams)
-        opaque(self._states)[:] = np.ascontiguousarray(states).view(opaque(self._states).dtype)[:, 0]
+        opaque(self._states)[:] = np.ascontiguousarray(state["states"]).view(opaque(self._states).dtype)[:, 0]
+        self._forget_ends()
         self._each_part(self._look)
+
+    def _check_snapshot(self, state: Any) -> None:
+        lacking = [name for name in ("options", "states", "streams") if not isinstance(state, Mapping) or name not in state]
+        if lacking:
+            raise ValueError(f"{NO_SNAPSHOT}: it lacks {', '.join(lacking)}")
+        if state["options"] != asdict(self.options):
+            raise ValueError(f"the snapshot is of games with {state['options']}, these have {asdict(self.options)}")
+        size, found = (self.num_envs, self._states.dtype.itemsize), state["states"]
+        if getattr(found, "shape", None) != size or found.dtype != np.uint8 or not isinstance(state["streams"], list) or len(state["streams"]) != self.num_envs:
+            raise ValueError(f"a snapshot of these games has the states of shape {size} and as many streams, got {getattr(found, 'shape', found)!s:.100}")
 
     # --- what is given ---
 
@@ -277,7 +306,12 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
     def _infos(self) -> dict[str, Any]:
         return {"acting_seat": self.acting_seat, "rewards": self._rewards.copy()}
 
+    def _must_be_open(self) -> None:
+        if self.closed:
+            raise gymnasium.error.ClosedEnvironmentError("this environment has been closed: make another one")
+
     def _must_be_dealt(self) -> None:
+        self._must_be_open()
         if self._streams[0] is None:
             raise gymnasium.error.ResetNeeded(NO_GAME)
 

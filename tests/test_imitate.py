@@ -19,7 +19,7 @@ from sleuth_env.policy_file import PolicyError
 from tests.test_train import played, the_line
 from training.config import Config, make_config
 from training.imitate import main
-from training.imitation import Settings, examine, lines, train, weights_of
+from training.imitation import Settings, examine, free_file, lines, train, weights_of
 from training.lessons import ACCEPTED, DECLINED, TURN, Lessons, collect
 from training.network import make_network
 from training.train import main as start
@@ -153,9 +153,17 @@ def test_the_same_seed_makes_the_same_file(folder: Path):
     for number, seed in enumerate((1, 1, 2)):
         out = folder / f"{number}.safetensors"
         assert main([str(folder / "tiny.yaml"), *WORDS, "--out", str(out), "--seed", str(seed)]) == 0
-        made.append(load_policy(out).logits(played()[0]).tolist())
-    assert made[0] == made[1] == load_policy(folder / "made/sheet.safetensors").logits(played()[0]).tolist()
+        made.append(out.read_bytes())
+    assert made[0] == made[1] == (folder / "made/sheet.safetensors").read_bytes()
     assert made[0] != made[2]
+
+
+def test_a_file_that_has_come_there_meanwhile_is_not_overwritten(tmp_path: Path):
+    out = tmp_path / "policy.safetensors"
+    assert free_file(out) == out
+    for name in ("policy.safetensors", "policy-2.safetensors"):
+        (tmp_path / name).touch()
+    assert free_file(out) == tmp_path / "policy-3.safetensors"
 
 
 def test_a_policy_file_can_be_the_teacher(folder: Path):
@@ -175,7 +183,9 @@ def test_a_policy_file_can_be_the_teacher(folder: Path):
         (["--decisions", "10"], "argument --decisions: must be a whole number from 1000 to 10000000, got '10'"),
         (["--declined", "0"], "argument --declined: must be a number above 0, at most 1, got '0'"),
         (["--held-out", "nan"], "argument --held-out: must be a number above 0, at most 1, got 'nan'"),
-        (["--held-out", "1"], "--held-out 1.0 leaves no decisions to learn from"),
+        (["--held-out", "1"], "argument --held-out: must be a number above 0, below 1, got '1'"),
+        (["--held-out", "0.999999"], "--held-out 0.999999 leaves no decisions to learn from"),
+        (["--out", ""], "--out must be the name of a policy file, which ends in .safetensors, got ''"),
         (["--epoch", "3"], "--epoch is unknown, did you mean --epochs?"),
         (["--network.hidden", "[0]"], "network.hidden.0: must be at least 1, got 0"),
     ],

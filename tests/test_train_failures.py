@@ -15,7 +15,7 @@ import pytest
 import torch
 import yaml
 
-from sleuth_env.policy_file import read_metadata
+from sleuth_env.policy_file import read_metadata, write_atomically
 from tests.test_train import TINY, steps_of, the_line
 from training.command import command
 from training.run import Run
@@ -33,8 +33,8 @@ def tiny(tmp_path: Path) -> Path:
 
 def test_a_start_that_fails_leaves_no_folder(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.setattr(Run, "checkpoint", full_disk)
-    assert main([str(tiny)]) == 2
-    assert "No space left" in the_line(capsys)
+    assert main([str(tiny)]) == 1
+    assert the_line(capsys) == "error: somewhere/file: No space left on device"
     assert not (tmp_path / "run").exists()
 
 
@@ -44,7 +44,8 @@ def full_disk(*_: Any) -> None:
 
 MEMORY = "error: out of memory: lower num_envs, ppo.rollout_steps, ppo.batch_size or network.hidden"
 FAILURES = [
-    (OSError(errno.ENOSPC, "No space left on device", "a/b"), "error: a/b: No space left on device"),
+    (OSError(errno.ENOSPC, "No space left on device", "a/b"), "error: a/b: No space left on device; go on later with: python -m training.train --resume RUN"),
+    (OSError(errno.EIO, "Input/output error", "a/b"), "error: a/b: Input/output error"),
     (MemoryError(), MEMORY),
     (MemoryError("Unable to allocate 7 GiB"), f"{MEMORY} (Unable to allocate 7 GiB)"),
     (RuntimeError("[enforce fail] DefaultCPUAllocator:\n can't allocate memory"), f"{MEMORY} ([enforce fail] DefaultCPUAllocator: can't allocate memory)"),
@@ -56,7 +57,15 @@ FAILURES = [
 def test_a_full_disk_or_memory_is_one_line(tiny: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, line: str, capsys: pytest.CaptureFixture[str]):
     monkeypatch.setattr(Run, "_log", failing(error))
     assert main([str(tiny)]) == 1
-    assert the_line(capsys) == line
+    assert the_line(capsys) == line.replace("RUN", str(tiny.with_name("run")))
+
+
+def test_a_file_for_which_there_is_no_room_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(os, "fsync", failing(OSError(errno.ENOSPC, "No space left on device")))
+    with pytest.raises(OSError, match="No space") as caught:
+        write_atomically(tmp_path / "file", b"content")
+    assert caught.value.filename == str(tmp_path / "file")
+    assert not list(tmp_path.iterdir())
 
 
 def failing(error: Exception) -> Any:
@@ -166,6 +175,12 @@ def test_ctrl_c_says_at_once_what_happens_next(method: str, tiny: Path, tmp_path
     assert main([str(tiny)]) == 130
     assert said == ["stopping after the current step, with a checkpoint; a second Ctrl-C stops at once\n"]
     assert "interrupted: checkpoint saved at step" in capsys.readouterr().out
+
+
+def test_ctrl_c_in_the_last_rollout_interrupts_nothing(tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr(Run, "evaluate", interrupt)
+    assert main([str(tiny), "--total-steps", "64", "--evaluation.every", "1000000"]) == 0
+    assert "done (64 steps)" in capsys.readouterr().out
 
 
 def test_a_second_ctrl_c_stops_at_once(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):

@@ -105,6 +105,18 @@ def test_a_checkpoint_without_its_games_is_refused_in_one_line(tiny: Path, tmp_p
     assert "cannot be resumed: 'games'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("before", "after"), [("num_players: 3", "num_players: 4"), ("winners: 1", "winners: 2")])
+def test_a_run_whose_options_were_changed_by_hand_is_refused(tiny: Path, tmp_path: Path, before: str, after: str, capsys: pytest.CaptureFixture[str]):
+    assert main([str(tiny), "--total-steps=64"]) == 0
+    path = tmp_path / "run" / "config.yaml"
+    assert before in path.read_text()
+    path.write_text(path.read_text().replace(before, after))
+    capsys.readouterr()
+    assert main(["--resume", str(tmp_path / "run"), "--total-steps=128"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "cannot be resumed: it is of games with" in line
+
+
 def test_the_learner_can_be_its_own_only_opponent(tiny: Path, tmp_path: Path):
     assert main([str(tiny), "--total-steps=64", "--opponents.past-selves=0", "--opponents.bots={}"]) == 0
     assert main([str(tiny), "--run", str(tmp_path / "none"), "--opponents.past-selves=0", "--opponents.bots={}", "--opponents.learner=0"]) == 2

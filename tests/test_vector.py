@@ -196,3 +196,65 @@ def test_a_drawing_shows_what_the_seat_to_act_knows(mode: str) -> None:
 def test_a_wrong_setting_is_refused(named: dict[str, Any], message: str) -> None:
     with pytest.raises((ValueError, OptionError), match=message):
         SleuthVectorEnv(**named)
+
+
+def test_snapshots_of_other_games_are_refused_and_change_nothing() -> None:
+    envs = SleuthVectorEnv(2, num_players=3, record="raw")
+    observations, _ = envs.reset(seed=1)
+    saved = envs.get_state()
+
+    def of(number: int = 2, **options: Any) -> dict[str, Any]:
+        other = SleuthVectorEnv(number, **{"num_players": 3} | options)
+        other.reset(seed=2)
+        return other.get_state()
+
+    wrong = [
+        *(of(**other) for other in ({"num_players": 4}, {"missing": 2}, {"winners": 2}, {"super_sleuth": True}, {"max_turns": 5}, {"number": 3})),
+        *({name: value for name, value in saved.items() if name != lacking} for lacking in saved),
+        *(saved | {"states": states} for states in (None, saved["states"].tolist(), saved["states"][:, :-1], saved["states"].astype(np.int64))),
+        *(saved | {"streams": streams} for streams in (None, saved["streams"][:1], [None, None], [saved["streams"][0], {"state": 1}])),
+        {},
+        None,
+    ]
+    for snapshot in wrong:
+        with pytest.raises(ValueError, match="snapshot"):
+            envs.set_state(snapshot)  # type: ignore[arg-type]
+        assert str(envs.get_state()) == str(saved)
+    envs.set_state(saved)
+    assert envs.step(envs.action_masks().argmax(axis=1))[0].shape == observations.shape
+
+
+def test_what_was_seen_last_is_forgotten_with_its_game() -> None:
+    envs = SleuthVectorEnv(2, num_players=3, max_turns=1)
+    envs.reset(seed=1)
+    saved = envs.get_state()
+    for begin_anew in (lambda: envs.reset(seed=1), lambda: envs.set_state(saved)):
+        while not len(envs.final_views()[0]):
+            envs.step(envs.action_masks().argmax(axis=1))
+        begin_anew()
+        assert envs.final_observations()[1].shape == (0, 3, envs.size)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_closed_environment_says_so(threads: int) -> None:
+    envs = SleuthVectorEnv(2, threads=threads)
+    envs.reset(seed=1)
+    saved = envs.get_state()
+    envs.close()
+    envs.close()
+    for use in (envs.reset, envs.get_state, envs.action_masks, lambda: envs.step(np.zeros(2, int)), lambda: envs.set_state(saved)):
+        with pytest.raises(gymnasium.error.ClosedEnvironmentError, match="has been closed"):
+            use()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        *(({"copy": wrong}, "copy must be True or False") for wrong in ("no", None, 1)),
+        *(({"game": wrong}, "game must be the full name of a game module") for wrong in (3, None, "", ".x")),
+        *(({"game": wrong}, f"there is no game module '{wrong}'") for wrong in ("nope", "nope.x", "sleuth_env.nope")),
+    ],
+)
+def test_arguments_of_the_wrong_kind_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SleuthVectorEnv(2, **arguments)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import errno
 import os
 import re
 import sys
@@ -23,6 +24,8 @@ mistake); 130 interrupted by Ctrl-C and 143 by SIGTERM, after saving a checkpoin
 
 MOST_SAID = 200
 
+# What the system says where there is no room for a file.
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 # What needs much of it.
 MEMORY = "num_envs, ppo.rollout_steps, ppo.batch_size or network.hidden"
 
@@ -156,6 +159,8 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped at once; nothing is lost up to the last checkpoint in {run.folder}") from None
     except (OSError, MemoryError, RuntimeError, PolicyError) as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            error.strerror = f"{error.strerror}; go on later with: python -m training.train --resume {run.folder}"
         return failed(error, 1)
     return 128 + number if number else 0
 
@@ -179,6 +184,7 @@ def failed(error: Exception, code: int, memory: str = MEMORY) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if isinstance(error, OSError):
         text = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
+        code = 1 if error.errno in FULL else code
     elif isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and re.search("out of memory|alloc", text)):
         said = " ".join(text.split())[:MOST_SAID]
         code, text = 1, f"out of memory: lower {memory}{said and f' ({said})'}"

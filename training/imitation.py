@@ -146,6 +146,14 @@ def lines(marks: Sequence[Marks]) -> list[str]:
 # --- the command line ---
 
 
+def share(text: str) -> float:
+    """Read a number above 0 and below 1."""
+    value = fraction(text)
+    if value == 1:
+        raise argparse.ArgumentTypeError(f"must be a number above 0, below 1, got {text[:40]!r}")
+    return value
+
+
 def fraction(text: str) -> float:
     """Read a number above 0 and at most 1."""
     try:
@@ -169,7 +177,7 @@ def make_parser() -> Parser:
         "--batch-size": (whole(1, 2**20), 512, "decisions in a minibatch"),
         "--learning-rate": (fraction, 1e-3, "Adam's step size at first; it falls linearly to 0"),
         "--declined": (fraction, 0.05, "share of the offers to accuse declined by the teacher that is kept; each weighs as much as those left out with it"),
-        "--held-out": (fraction, 0.1, "share of the games that is not learned from, but tells how often policy and teacher agree"),
+        "--held-out": (share, 0.1, "share of the games that is not learned from, but tells how often policy and teacher agree"),
     }
     for name, (kind, default, text) in numbers.items():
         parser.add_argument(name, type=kind, default=default, metavar="VALUE", help=f"{text} [%(default)s]")
@@ -177,19 +185,29 @@ def make_parser() -> Parser:
     return parser
 
 
-def check_out(out: Path) -> None:
-    """Find out before the work, not after it, that a file cannot be written.
+def checked_out(text: str) -> Path:
+    """Find out before the work, not after it, that a file cannot be written; give its path.
 
     Raises:
         ConfigError: so it is.
     """
-    if out.suffix != SUFFIX or "\0" in str(out):
-        raise ConfigError(f"command line: --out must be the name of a policy file, which ends in {SUFFIX}, got {str(out)!r}")
+    out = Path(text)
+    if out.suffix != SUFFIX or "\0" in text:
+        raise ConfigError(f"command line: --out must be the name of a policy file, which ends in {SUFFIX}, got {text!r}")
     if os.path.lexists(out):
         raise ConfigError(f"command line: --out {out} is there already and is never overwritten")
     place = next(folder for folder in out.absolute().parents if folder.exists())
     if not place.is_dir() or not os.access(place, os.W_OK):
         raise ConfigError(f"command line: --out {out} cannot be written: {place} is no folder that can be written to")
+    return out
+
+
+def free_file(out: Path) -> Path:
+    """Give the file, or another name where one has come there while the work was done."""
+    number, free = 2, out
+    while os.path.lexists(free):
+        free, number = out.with_stem(f"{out.stem}-{number}"), number + 1
+    return free
 
 
 def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
@@ -197,8 +215,7 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
     try:
         given = parsed(make_parser(), arguments)
         own = {key: given.pop(key) for key in ("config", "teacher", "out", "decisions", "epochs", "batch_size", "learning_rate", "declined", "held_out")}
-        config, out = make_config(overridden(read_file(own["config"]), given), own["config"]), Path(own["out"])
-        check_out(out)
+        config, out = make_config(overridden(read_file(own["config"]), given), own["config"]), checked_out(own["out"])
         teacher = make_player(own["teacher"], config.options)
     except (ValueError, OSError) as error:
         return failed(error, 2)
@@ -234,6 +251,7 @@ def _imitate(config: Config, teacher: Any, own: dict[str, Any], out: Path) -> No
     finally:
         screen.close()
     out.parent.mkdir(parents=True, exist_ok=True)
+    out = free_file(out)
     save_policy(network.policy(config, learned), out, package_versions())
     say("\n".join(lines(examine(network, lessons, settings.declined))))
     say(f"done; the policy is {out}")

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
@@ -145,6 +146,9 @@ class Run:
 
     def _restore(self, path: Path) -> None:
         state = read_checkpoint(path, "cpu")
+        options = asdict(self.config.options)
+        if state.get("options", options) != options:  # older checkpoints have none
+            raise ConfigError(f"{path} cannot be resumed: it is of games with {state['options']}, config.yaml says {options}")
         try:
             self.learner.restore(state)
             # Older checkpoints have neither.
@@ -181,6 +185,8 @@ class Run:
                     if learned is not None:
                         self.seconds = time.monotonic() - began
                         self._after_update(before, learned, screen)
+                if self.ended:
+                    self.signal = 0  # it came too late to interrupt anything
                 if self.signal:
                     self.checkpoint()
             finally:
@@ -252,6 +258,7 @@ class Run:
             "iterations": self.iterations,
             "seconds": float(self.seconds),
             "pool": list(self.pool.past_selves),
+            "options": asdict(self.config.options),
             "early_stop": self.early_stop.state(),
             "league": self.league.state(),
         }
