@@ -128,7 +128,8 @@ def test_after_an_opponents_error_in_reset_there_is_no_game_to_step() -> None:
 @both_vectors
 def test_a_reset_that_an_opponents_error_stops_has_not_begun(make: Callable[..., Any]) -> None:
     fragile = Fragile()
-    env, twin = make(fragile), make("random")
+    # So many games that it is sure that an opponent is asked in one of them.
+    env, twin = make(fragile, 20), make("random", 20)
     for broken in (True, False, True):
         fragile.patience = 0 if broken else 10**9
         if broken:
