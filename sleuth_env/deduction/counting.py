@@ -47,6 +47,21 @@ def room(cap: int, keep: int) -> Room:
     return found
 
 
+@kernel
+def each_once(orders, cards):
+    """Tell whether every order (i8 [O, C], -1 fills up) has each card of a mask exactly once."""
+    for order in orders:
+        once = cards & 0
+        for card in order:
+            if card >= 0 and cards >> card & 1:
+                if once >> card & 1:
+                    return False
+                once |= np.int64(1) << card
+        if once != cards:
+            return False
+    return True
+
+
 @inner
 def _grow_thinned(plan, a, nodes, slots, result, keep, bits):
     """Make a thinned graph; by bad luck it may have no path to the end, then others are tried."""

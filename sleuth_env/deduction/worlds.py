@@ -17,7 +17,7 @@ import numpy as np
 
 from .automata import NO_DEAL, PLAN
 from .conflicts import conflict
-from .counting import ASK, BROKEN, CAP, KEEP, count_modulo, draw, keep_graph, measure, room, survey, weigh
+from .counting import ASK, BROKEN, CAP, KEEP, count_modulo, draw, each_once, keep_graph, measure, room, survey, weigh
 from .evidence import EVIDENCE, MAX_CARDS, EvidenceError, cards_of, checked_cards, checked_number, mask_of
 from .graph import COPIES, EDGE, LIVE, RESULT
 from .questions import FRAME, MAX_MISSING, MAX_SHOWN, WORTH
@@ -71,8 +71,9 @@ class Worlds:
         self, evidence: np.ndarray, orders: np.ndarray = ONE_ORDER, num_cards: int = MAX_CARDS, cap: int = CAP, keep: int = KEEP, seed: int = 0
     ) -> None:
         self.evidence, self.num_cards = _checked_evidence(evidence), checked_number("num_cards", num_cards, 1, MAX_CARDS)
-        checked_cards(cards_of(evidence["cards"][0]), num_cards)
-        orders, (cap, keep) = _checked_orders(orders, evidence), checked_states(cap, keep)
+        if int(evidence["cards"][0]) >> num_cards:
+            checked_cards(cards_of(evidence["cards"][0]), num_cards)
+        orders, (cap, keep) = _checked_orders(orders, evidence), _checked_states(cap, keep)
         checked_number("seed", seed, 0, 2**64 - 1)
         self.sheet, self._plan, self._result = np.zeros(1, SHEET), np.zeros(1, PLAN), np.zeros(1, RESULT)
         self.holders = np.zeros((num_cards, int(evidence["num_holders"][0])))
@@ -240,20 +241,17 @@ def _checked_evidence(evidence: np.ndarray) -> np.ndarray:
 
 def _checked_orders(orders: np.ndarray, evidence: np.ndarray) -> np.ndarray:
     """Check that every order has each of the evidence's cards once."""
-    orders, cards = np.asarray(orders), np.array(cards_of(evidence["cards"][0]), np.int64)
-    if orders.ndim != 2 or not len(orders) or orders.dtype.kind not in "iu" or not np.isin(orders, range(-1, MAX_CARDS)).all():
-        raise EvidenceError(f"orders must be rows of card numbers, -1 for none, got {orders!r:.200}")
-    if not ((orders[:, :, None] == cards).sum(axis=1) == 1).all():
-        raise EvidenceError(f"every order must have each of the cards {cards.tolist()} once")
-    return orders.astype(np.int64)
+    found = np.asarray(orders)
+    if found.ndim != 2 or not len(found) or found.dtype.kind not in "iu" or found.min(initial=-1) < -1 or found.max(initial=-1) >= MAX_CARDS:
+        raise EvidenceError(f"orders must be rows of card numbers, -1 for none, got {found!r:.200}")
+    found, cards = found.astype(np.int64, copy=False), evidence["cards"][0]
+    if not each_once(found, cards):
+        raise EvidenceError(f"every order must have each of the cards {cards_of(cards)} once")
+    return found
 
 
-def checked_states(cap: int, keep: int) -> tuple[int, int]:
-    """Check how many joint states may be counted, see `Worlds`.
-
-    Raises:
-        EvidenceError: they are no such numbers.
-    """
+def _checked_states(cap: int, keep: int) -> tuple[int, int]:
+    """Check how many joint states may be counted, see `Worlds`."""
     return checked_number("cap", cap, 0, MOST_STATES), checked_number("keep", keep, 1, MOST_STATES // (2 * MAX_CARDS))
 
 
@@ -269,7 +267,7 @@ def survey_all(
     keep: int = KEEP,
 ) -> None:
     """Count the deals of many problems and appraise the questions that belong to each, see `counting.survey`; raises EvidenceError as `Worlds`."""
-    cap, keep = checked_states(cap, keep)
+    cap, keep = _checked_states(cap, keep)
     sheets, plans, frames = np.empty(evidence.size, SHEET), np.zeros(1, PLAN), np.empty(1, FRAME)
     survey(evidence, orders, cap, keep, np.uint64(0), starts, asks, sheets, results, holders, worths, plans, frames, *room(cap, keep))
 
