@@ -177,6 +177,8 @@ def test_beliefs_are_had_of_views_of_the_game_only():
 def test_the_game_and_the_player_of_a_belief_are_checked():
     env = sleuth_v0.raw_env(num_players=3)
     env.reset(seed=7)
+    for seat in (1, np.int32(1), np.int64(1), env.view("player_1")["seat"][0]):
+        assert (sleuth.belief_in_game(env.game_text(), seat).missing == env.belief("player_1").missing).all()
     for wrong in (None, 5, b"game", env):
         with pytest.raises(sleuth.NotationError, match="a game is a text or what parse_game makes of one, got"):
             sleuth.belief_in_game(wrong, 0)

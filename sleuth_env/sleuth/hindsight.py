@@ -28,7 +28,7 @@ def belief_in_game(game: str | GameRecord, player: str | int, step: int | None =
     record = parse_game(game) if isinstance(game, str) else game
     names, last = [player_name(seat) for seat in range(record.options.num_players)], len(record.actions)
     seat = names.index(player) if player in names else player
-    if type(seat) not in (int, np.int64) or seat not in range(len(names)):
+    if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or seat not in range(len(names)):
         raise NotationError(f"the player must be {alternatives(str(player), names)}")
     if step is not None and step not in range(last + 1):
         raise NotationError(f"the game has the steps 0 to {last}, got {step!r}")
