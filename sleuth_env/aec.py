@@ -6,7 +6,6 @@ Axis letters: ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import gymnasium
@@ -26,6 +25,7 @@ from .game import (
     action_number,
     check_choice,
     check_seed,
+    check_snapshot,
     make_options,
     opaque,
     refusal,
@@ -335,10 +335,7 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         self.__dict__.update(copies | kept, _np_random=generator, infos={agent: {} for agent in copies["agents"]})
 
     def _check_snapshot(self, state: Any) -> None:
-        names = (*_RECORDS, *_COPIED, *_KEPT, "stream")
-        lacking = [name for name in names if name not in state] if isinstance(state, Mapping) else names
-        if lacking:
-            raise ValueError(f"{NO_SNAPSHOT}: it lacks {', '.join(lacking)}")
+        check_snapshot(state, (*_RECORDS, *_COPIED, *_KEPT, "stream"))
         if state["options"] != self.options:
             raise ValueError(f"the snapshot is of a game with {state['options']}, this one has {self.options}")
         for name in _RECORDS:

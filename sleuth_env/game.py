@@ -189,6 +189,13 @@ def load_game(name: str) -> Game:
     return cast(Game, module)
 
 
+def check_snapshot(state: Any, names: Sequence[str]) -> None:
+    """Raise ValueError unless a snapshot is a mapping that has all these names."""
+    lacking = [name for name in names if not isinstance(state, Mapping) or name not in state]
+    if lacking:
+        raise ValueError(f"{NO_SNAPSHOT}: it lacks {', '.join(lacking)}")
+
+
 def make_options(game: Game, named: Mapping[str, Any], max_cycles: int | None = None) -> Any:
     """Make a game's options from keyword arguments.
 

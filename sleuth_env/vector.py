@@ -19,7 +19,7 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import pairwise
@@ -42,6 +42,7 @@ from .game import (
     action_numbers,
     check_choice,
     check_number,
+    check_snapshot,
     load_game,
     make_options,
     opaque,
@@ -275,9 +276,7 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         self._each_part(self._look)
 
     def _check_snapshot(self, state: Any) -> None:
-        lacking = [name for name in ("options", "states", "streams") if not isinstance(state, Mapping) or name not in state]
-        if lacking:
-            raise ValueError(f"{NO_SNAPSHOT}: it lacks {', '.join(lacking)}")
+        check_snapshot(state, ("options", "states", "streams"))
         if state["options"] != asdict(self.options):
             raise ValueError(f"the snapshot is of games with {state['options']}, these have {asdict(self.options)}")
         size, found = (self.num_envs, self._states.dtype.itemsize), state["states"]

@@ -15,11 +15,12 @@ import yaml
 from sleuth_env import sleuth
 from sleuth_env.match import evaluate
 from sleuth_env.policy import load_policy, make_player
-from sleuth_env.policy_file import PolicyError
+from sleuth_env.policy_file import SUFFIX, PolicyError
 from tests.test_train import played, the_line
+from training.command import free_name
 from training.config import Config, make_config
 from training.imitate import main
-from training.imitation import Settings, examine, free_file, lines, train, weights_of
+from training.imitation import Settings, examine, lines, train, weights_of
 from training.lessons import ACCEPTED, DECLINED, TURN, Lessons, collect
 from training.network import make_network
 from training.train import main as start
@@ -160,10 +161,10 @@ def test_the_same_seed_makes_the_same_file(folder: Path):
 
 def test_a_file_that_has_come_there_meanwhile_is_not_overwritten(tmp_path: Path):
     out = tmp_path / "policy.safetensors"
-    assert free_file(out) == out
+    assert free_name(out, SUFFIX) == out
     for name in ("policy.safetensors", "policy-2.safetensors"):
         (tmp_path / name).touch()
-    assert free_file(out) == tmp_path / "policy-3.safetensors"
+    assert free_name(out, SUFFIX) == tmp_path / "policy-3.safetensors"
 
 
 def test_a_policy_file_can_be_the_teacher(folder: Path):

@@ -93,12 +93,12 @@ def overridden(mapping: dict[str, Any], overrides: dict[str, str]) -> dict[str, 
     return result
 
 
-def free_folder(folder: Path) -> Path:
-    """Give the next folder that is not there: smoke-2, smoke-3, ..."""
-    number = 2
-    while folder.with_name(f"{folder.name}-{number}").exists():
-        number += 1
-    return folder.with_name(f"{folder.name}-{number}")
+def free_name(path: Path, suffix: str = "") -> Path:
+    """Give a path itself, or the next one that is not there: smoke-2, smoke-3, ... (before the suffix of a file)."""
+    number, free = 2, path
+    while os.path.lexists(free):
+        free, number = path.with_name(f"{path.name.removesuffix(suffix)}-{number}{suffix}"), number + 1
+    return free
 
 
 def new_run(source: str, overrides: dict[str, str]) -> Any:
@@ -108,7 +108,7 @@ def new_run(source: str, overrides: dict[str, str]) -> Any:
     if not folder.name or "\0" in config.run:
         raise ConfigError(f"run: must be the name of a new folder, got {config.run!r}")
     if os.path.lexists(folder):
-        raise ConfigError(f"run: {folder} is there already and is never overwritten; use --run {free_folder(folder)}, or --resume {folder}")
+        raise ConfigError(f"run: {folder} is there already and is never overwritten; use --run {free_name(folder)}, or --resume {folder}")
     from .run import Run
 
     run = Run(config, folder)

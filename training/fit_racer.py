@@ -20,6 +20,7 @@ import numpy as np
 
 import sleuth_env.sleuth.racer as racer
 from sleuth_env import Options, make_bot, sleuth
+from sleuth_env.arguments import whole
 from sleuth_env.match import Table
 
 TABLE = Path(racer.__file__).with_name("outlook.json")
@@ -36,7 +37,7 @@ NEAR = 0.5
 # Ridge: so many imaginary observations hold a weight at 0, for features of spread 1.
 RIDGE = 10.0
 NEWTON_STEPS = 25
-MOST = 10**9
+MOST = 10**9 - 1
 
 
 class Explorer(racer.RacerBot):
@@ -121,17 +122,6 @@ def fit(options: Options, rounds: int, num_games: int, batch: int, seed: int) ->
     return weights if learned else None
 
 
-def whole(least: int) -> Callable[[str], int]:
-    """Give what reads a whole number of at least ``least``."""
-
-    def number(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not least <= int(text) < MOST:
-            raise argparse.ArgumentTypeError(f"must be a whole number from {least} to {MOST - 1}, got {text!r}")
-        return int(text)
-
-    return number
-
-
 def some(allowed: Sequence[str]) -> Callable[[str], list[str]]:
     """Give what reads a list, separated by commas, of what is allowed."""
 
@@ -153,10 +143,10 @@ def make_parser() -> argparse.ArgumentParser:
     add = partial(parser.add_argument, metavar="VALUE")
     add("--variants", type=some(list(VARIANTS)), default=list(VARIANTS), help=f"some of {', '.join(VARIANTS)} (two missing gems), separated by commas [all]")
     add("--players", type=some(["3", "4", "5"]), default=["3", "4", "5"], help="some of 3, 4, 5; two missing gems: 3 and 4 only [3,4,5]")
-    add("--games", type=whole(1), default=600, help="games of each round [600]")
-    add("--rounds", type=whole(1), default=2, help="fits, each with games of the one before [2]")
-    add("--batch", type=whole(1), default=200, help="games side by side [200]")
-    add("--seed", type=whole(0), default=1, help="of the deals [1]")
+    add("--games", type=whole(1, MOST), default=600, help="games of each round [600]")
+    add("--rounds", type=whole(1, MOST), default=2, help="fits, each with games of the one before [2]")
+    add("--batch", type=whole(1, MOST), default=200, help="games side by side [200]")
+    add("--seed", type=whole(0, MOST), default=1, help="of the deals [1]")
     add("--out", type=Path, default=TABLE, help="the table to write into [the package's own, which racers play by]")
     return parser
 

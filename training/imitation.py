@@ -22,7 +22,7 @@ from sleuth_env.arguments import whole
 from sleuth_env.policy import make_player, save_policy
 from sleuth_env.policy_file import SUFFIX, PolicyError
 
-from .command import Parser, add_keys, failed, overridden, parsed, say
+from .command import Parser, add_keys, failed, free_name, overridden, parsed, say
 from .config import Config, ConfigError, make_config, read_file
 from .distribution import masked_log_probs
 from .lessons import DECLINED, KINDS, Ints, Lessons, collect
@@ -202,14 +202,6 @@ def checked_out(text: str) -> Path:
     return out
 
 
-def free_file(out: Path) -> Path:
-    """Give the file, or another name where one has come there while the work was done."""
-    number, free = 2, out
-    while os.path.lexists(free):
-        free, number = out.with_stem(f"{out.stem}-{number}"), number + 1
-    return free
-
-
 def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
     """Run the command; give its exit code. `came` are the signals to stop, also those that a library has swallowed while it was imported."""
     try:
@@ -251,7 +243,7 @@ def _imitate(config: Config, teacher: Any, own: dict[str, Any], out: Path) -> No
     finally:
         screen.close()
     out.parent.mkdir(parents=True, exist_ok=True)
-    out = free_file(out)
+    out = free_name(out, SUFFIX)  # one may have come there while the work was done
     save_policy(network.policy(config, learned), out, package_versions())
     say("\n".join(lines(examine(network, lessons, settings.declined))))
     say(f"done; the policy is {out}")

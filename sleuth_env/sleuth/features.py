@@ -55,7 +55,7 @@ class Block:
         scale: NUMBER and FRACTION divide by it.
         base: see ONE_HOT and EQUALS.
         column: for fields with several columns a row: which one.
-        only: a field of masks, one for each number of the first axis: nothing is written of what they do not name.
+        only: a field of masks, one for each number of the first axis: nothing is written of what they do not name. With BITS, KNOWN or NUMBER.
     """
 
     name: str
