@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from itertools import combinations, product
 
 import numpy as np
@@ -214,3 +217,31 @@ def test_what_is_beyond_the_used_holders_and_sets_is_not_read() -> None:
     for bound in ("least", "most"):
         littered[bound][0, :3, :2] = evidence[bound][0, :3, :2]
     assert str(sheets_of(littered)) == str(solve(evidence))
+
+
+# Both threads get memory from one place, so that what one of them has given back the other one uses at once.
+TWO_THREADS = """
+import numpy as np
+from concurrent.futures import ThreadPoolExecutor
+from sleuth_env.deduction.evidence import make_evidence
+from sleuth_env.deduction.sheet import SHEET, propagate
+
+counts = [(h, cards, n, n) for h in range(4) for cards, n in ((range(36), 9), (range(h, 36, 5), 2))]
+evidence = make_evidence(4, range(36), counts).repeat(200)
+
+
+def sheets(_):
+    found = np.zeros(evidence.shape, SHEET)
+    propagate(evidence, found)
+    return found.tobytes()
+
+
+first = sheets(0)
+with ThreadPoolExecutor(2) as pool:
+    print(all(other == first for other in pool.map(sheets, range(400))))
+"""
+
+
+def test_two_threads_fill_in_sheets_at_the_same_time() -> None:
+    result = subprocess.run([sys.executable, "-c", TWO_THREADS], capture_output=True, text=True, env=os.environ | {"MALLOC_ARENA_MAX": "1"})
+    assert result.stdout == "True\n", result.stderr

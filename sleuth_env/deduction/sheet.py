@@ -233,9 +233,10 @@ def propagate(evidence, sheets, level=LEVEL):
         sheets: SHEET [B], overwritten; where ``broken`` is not 0 the marks mean nothing.
         level: 1, 2 or 3.
     """
-    w = np.zeros(1, WORK)[0]
+    work = np.zeros(1, WORK)
     for b in range(evidence.size):
-        e, code = evidence[b], 0
+        # Taken from the array each time: a record does not keep alive what it lies in, so the array must be needed to the end.
+        e, w, code = evidence[b], work[0], 0
         _start(e, w)
         while code == 0:
             if w["cards"]:
