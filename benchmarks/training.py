@@ -1,6 +1,6 @@
 """Train with both algorithms, in turns, and print how many decisions a second each learns from, and what it wins.
 
-    python benchmarks/training.py [--seconds 30] [--turns 3] [--players 4] [--threads 1] [--deals 0] [--config FILE]
+    python benchmarks/training.py [--seconds 30] [--turns 3] [--players 4] [--threads 1] [--deals 0] [--learner 0.5] [--config FILE]
 
 Everything is counted: games, opponents, rollouts and updates; what compiles and warms up, and the matches, are not. The settings are those of the
 configuration, the same for both: the network [256, 256], four passes and opponents among which are `sheet` bots. Where each algorithm takes seats differs:
@@ -30,9 +30,9 @@ from training.maskable import MaskableLearner
 from training.ppo import PpoLearner
 
 SETTINGS: dict[str, Any] = {
-    "num_envs": 256,
+    "num_envs": 512,
     "network": {"hidden": [256, 256], "initial_bias": {"accuse": -7, "final": -3}},
-    "ppo": {"rollout_steps": 32, "batch_size": 2048, "epochs": 4, "learning_rate": 6e-4, "entropy": 0.003, "gae_lambda": 0.97},
+    "ppo": {"rollout_steps": 16, "batch_size": 2048, "epochs": 4, "learning_rate": 6e-4, "entropy": 0.003, "gae_lambda": 0.97},
     "opponents": {"bots": {"sheet": 0.5}, "past_selves": 0, "learner": 0.5},
 }
 
@@ -49,6 +49,8 @@ class Course:
 
     def go_on(self, seconds: float) -> None:
         """Learn until that long has been learned in all, at least one rollout."""
+        # `ppo` has threads of its own.
+        torch.set_num_threads(1 if isinstance(self.learner, PpoLearner) else self.config.threads)
         began, before, worked = time.perf_counter() - self.seconds, self.learner.steps, time.process_time()
         while True:
             self.learner.learn(0.0, lambda: False)
@@ -80,10 +82,13 @@ def main() -> None:
     for name, default in (("turns", 3), ("players", 4), ("threads", 1), ("deals", 0)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--seconds", type=float, default=30.0, help="of learning, for each")
+    parser.add_argument("--learner", type=float, help="share of the seats that are the learner's with `ppo`, the others are `sheet` bots'")
     parser.add_argument("--config", help="a configuration file instead of the settings of this script")
     args = parser.parse_args()
-    torch.set_num_threads(args.threads)
-    config = make_config(read_file(args.config) if args.config else SETTINGS | {"options": {"num_players": args.players}})
+    settings = read_file(args.config) if args.config else SETTINGS | {"options": {"num_players": args.players}}
+    if args.learner is not None:
+        settings["opponents"] = SETTINGS["opponents"] | {"bots": {"sheet": 1 - args.learner}, "learner": args.learner}
+    config = make_config(settings | {"threads": args.threads})
     courses = {"maskable_ppo": Course(MaskableLearner(config), config), "ppo": Course(PpoLearner(config), config)}
     for turn in range(1, args.turns + 1):
         for course in courses.values():

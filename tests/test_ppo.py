@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from sleuth_env import sleuth
-from sleuth_env.vector import SleuthVectorEnv
 from training.config import make_config
+from training.decisions import Decisions
 from training.distribution import by_width, entropies, masked_log_probs, sampled
-from training.ppo import CURVES, ENDED, LEARNER, OPEN, Decisions, PpoLearner, Rollout, advantages
+from training.ppo import CURVES, ENDED, LEARNER, OPEN, PpoLearner, Rollout, advantages
 from training.sparse import SparseRows
 
 TINY: dict[str, Any] = {
@@ -95,12 +95,12 @@ def test_an_illegal_action_is_never_drawn(rows: tuple[torch.Tensor, torch.Tensor
 def test_rows_whose_early_actions_are_all_illegal_do_without_their_logits(rows: tuple[torch.Tensor, torch.Tensor]):
     legal = rows[1].numpy().astype(np.uint8)
     legal[::3, :20] = 0
-    (wide, start), (narrow, late) = by_width(legal, 20)
+    (wide, start), (narrow, late) = by_width(legal, 20, np.arange(len(legal)))
     assert (start, late) == (0, 20)
     assert sorted([*wide, *narrow]) == list(range(len(legal)))
     assert legal[wide, :20].any(axis=1).all()
     assert not legal[narrow, :20].any()
-    assert [(some.tolist(), first) for some, first in by_width(legal[narrow], 20)] == [(list(range(len(narrow))), 20)]
+    assert [(some.tolist(), first) for some, first in by_width(legal, 20, narrow[::-1])] == [(narrow[::-1].tolist(), 20)]
 
 
 # --- the advantage estimate ---
@@ -256,6 +256,8 @@ def test_a_single_game_waits_while_opponents_play():
 
 # --- updates ---
 
+SETTINGS = {"clip_range": 0.2, "entropy": 0.0}
+
 
 @NETWORKS
 def test_the_first_update_s_ratios_are_one(network: dict[str, Any]):
@@ -272,7 +274,7 @@ def test_the_first_update_s_ratios_are_one(network: dict[str, Any]):
     np.testing.assert_allclose(values.numpy(), decisions.values, atol=1e-5)
     # So nothing is clipped, and the first minibatch's loss is minus the mean advantage.
     good = np.linspace(-1, 1, len(decisions)).astype(np.float32)
-    means = dict(zip(CURVES, made._minibatch(decisions, good, decisions.values, 0.2, 0.0).tolist(), strict=True))
+    means = dict(zip(CURVES, made._minibatch(decisions, np.arange(len(decisions)), good, decisions.values, SETTINGS).tolist(), strict=True))
     assert means["clip_fraction"] == 0
     assert means["policy_gradient_loss"] == pytest.approx(0, abs=1e-6)
     assert means["approx_kl"] == pytest.approx(0, abs=1e-6)
@@ -287,7 +289,7 @@ def test_an_update_makes_good_actions_more_likely_and_values_better(network: dic
     decisions = Decisions.joined(rollout.parts)
     good = np.where(np.arange(len(decisions)) % 2, 1, -1).astype(np.float32)
     target = np.full(len(decisions), 0.5, np.float32)
-    losses = [made._minibatch(decisions, good, target, 0.2, 0.0)[1:3].tolist() for _ in range(20) for group in made.optimizer.param_groups]
+    losses = [made._minibatch(decisions, np.arange(len(decisions)), good, target, SETTINGS)[1:3].tolist() for _ in range(20)]
     assert losses[-1][0] < losses[0][0]
     assert losses[-1][1] < losses[0][1]
 
@@ -302,6 +304,21 @@ def test_the_statistics_have_the_field_s_names():
     learned = learner().learn(0.0, go_on)
     assert learned is not None
     assert {f"train/{name}" for name in (*CURVES, "n_updates", "learning_rate", "clip_range", "explained_variance")} == set(learned.statistics)
+
+
+# --- threads ---
+
+
+@NETWORKS
+def test_threads_share_the_rows_and_learn_the_same(network: dict[str, Any]):
+    alone, first, second = (learner({"random": 1.0, "sheet": 1.0}, network=network, threads=threads) for threads in (1, 3, 3))
+    made = [each.learn(0.0, go_on) for each in (alone, first, second)]
+    assert same(first, second)
+    assert made[1] == made[2]
+    assert alone.steps == first.steps
+    # The same but for rounding: the rows were computed in other batches.
+    for one, other in zip(weights(alone), weights(first), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=2e-4)
 
 
 # --- stopping and resuming ---
@@ -354,24 +371,6 @@ def test_another_number_of_games_begins_new_ones():
     other.set_opponents({"random": (sleuth.make_bot("random", other.config.options), 1.0)})
     assert other.learn(0.5, go_on) is not None
     assert other.steps > made.steps
-
-
-def test_games_go_on_from_a_snapshot():
-    envs = SleuthVectorEnv(4, num_players=3, max_turns=4)
-    envs.reset(seed=1)
-
-    def played(steps: int) -> list[Any]:
-        seen = []
-        for _ in range(steps):
-            observations, _, _, _, infos = envs.step(envs.action_masks().argmax(axis=1))
-            seen.append((observations.tolist(), infos["rewards"].tolist()))
-        return seen
-
-    played(5)
-    state = envs.get_state()
-    first = played(60)
-    envs.set_state(state)
-    assert played(60) == first
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ def test_their_product_and_its_gradient_are_the_dense_ones():
     chance = np.random.default_rng(0)
     dense = (chance.random((40, 50)) * (chance.random((40, 50)) < 0.1)).astype(np.float32)
     matrix, gradient = torch.randn(50, 16, requires_grad=True), torch.randn(40, 16)
-    product = Product.apply(matrix, SparseRows.of(dense))
+    product = Product.apply(SparseRows.of(dense), matrix)
     product.backward(gradient)
     torch.testing.assert_close(product.detach(), torch.from_numpy(dense) @ matrix.detach())
     torch.testing.assert_close(matrix.grad, torch.from_numpy(dense).T @ gradient)

@@ -258,3 +258,21 @@ def test_a_closed_environment_says_so(threads: int) -> None:
 def test_arguments_of_the_wrong_kind_are_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         SleuthVectorEnv(2, **arguments)
+
+
+def test_games_go_on_from_a_snapshot():
+    envs = SleuthVectorEnv(4, num_players=3, max_turns=4)
+    envs.reset(seed=1)
+
+    def played(steps: int) -> list[Any]:
+        seen = []
+        for _ in range(steps):
+            observations, _, _, _, infos = envs.step(envs.action_masks().argmax(axis=1))
+            seen.append((observations.tolist(), infos["rewards"].tolist()))
+        return seen
+
+    played(5)
+    state = envs.get_state()
+    first = played(60)
+    envs.set_state(state)
+    assert played(60) == first

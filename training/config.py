@@ -171,7 +171,7 @@ class Config(Section):
         "maskable_ppo", description="maskable_ppo: sb3-contrib's, in one seat of every game; ppo: self-play from every seat, several times faster"
     )
     seed: Seed = Field(1, description="seed of the network, of the deals and of the draws of opponents")
-    threads: Annotated[int, Field(ge=1, le=256)] = Field(1, description="threads of torch")
+    threads: Annotated[int, Field(ge=1, le=256)] = Field(1, description="threads: of torch; with algorithm ppo, of the games and the opponents too")
     device: Literal["cpu", "cuda", "auto"] = Field("cpu", description="where torch computes; auto: the GPU if there is one")
     total_steps: Count = Field(1_000_000, description="decisions of the learner in the whole run, rounded up to whole rollouts of num_envs * ppo.rollout_steps")
     num_envs: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=16384)] = Field(64, description="games played side by side")

@@ -31,10 +31,10 @@ def sampled(log_probs: torch.Tensor, legal: torch.Tensor, uniform: torch.Tensor)
     return (legal * (1 + (heights > uniform * heights[:, -1:]).float())).argmax(dim=-1)
 
 
-def by_width(legal: NDArray[np.uint8], late: int) -> list[tuple[NDArray[np.int64], int]]:
-    """Split rows of legal actions (u1 [D, A]) into those that need all logits and those that need only the ones from ``late`` on.
+def by_width(legal: NDArray[np.uint8], late: int, rows: NDArray[np.int64]) -> list[tuple[NDArray[np.int64], int]]:
+    """Split some rows of legal actions (u1 [D, A]) into those that need all logits and those that need only the ones from ``late`` on.
 
     Gives, for each of the two that is not empty, its rows and its first action. Most decisions of Sleuth are offers to accuse: a twentieth of the actions.
     """
-    wide = legal[:, :late].any(axis=1)
-    return [(rows, first) for rows, first in ((np.flatnonzero(wide), 0), (np.flatnonzero(~wide), late)) if len(rows)]
+    wide = legal[rows, :late].any(axis=1)
+    return [(some, first) for some, first in ((rows[wide], 0), (rows[~wide], late)) if len(some)]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from math import ceil
 
 import numpy as np
 import torch
@@ -23,6 +24,8 @@ from .config import Config, ConfigError, shown, verb_of
 from .relational import RelationalActorCritic, layer_of, set_layer
 from .sparse import Product, SparseRows
 
+# Columns of the first layer's matrix that lie together: a block of them fits the processor's second cache, where a sparse product picks out its rows.
+BLOCK = 128
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
@@ -84,7 +87,7 @@ def begin_logits(last: nn.Linear, config: Config) -> None:
 class ActorCritic(nn.Module):
     """Policy and value, two perceptrons that share no weights, for observations without their zeros.
 
-    Their first layers lie side by side in one matrix (`first`, [N, 2 H], the policy's half first), so that the sparse product is done once.
+    Their first layers lie side by side in one matrix, so that the sparse product is done once: `first`, [N, 2 H] in blocks of columns, the policy's half first.
     Weights begin orthogonal, those of the policy's last layer small, so that at first nothing but the initial biases counts.
     """
 
@@ -92,7 +95,8 @@ class ActorCritic(nn.Module):
         super().__init__()
         network, number = config.network, sleuth.num_actions(config.options)
         self.size, self.units = sleuth.observation_size(config.options, config.record), network.hidden[0]
-        self.first = nn.Parameter(torch.zeros(self.size, 2 * self.units))
+        self.widths = [len(part) for part in np.array_split(range(self.units), ceil(self.units / BLOCK))]
+        self.first = nn.ParameterList(torch.zeros(self.size, width) for width in 2 * self.widths)
         self.first_bias = nn.Parameter(torch.zeros(2 * self.units))
         self.activation = ACTIVATIONS[network.activation]()
         self.policy_net = perceptron(network.hidden, network.activation, last=True)
@@ -105,8 +109,8 @@ class ActorCritic(nn.Module):
     def _begin(self, config: Config) -> None:
         gain = 2**0.5
         with torch.no_grad():
-            for half in self.first.split(self.units, dim=1):
-                half.copy_(nn.init.orthogonal_(torch.empty(self.units, self.size), gain).T)
+            for half in self._halves():
+                set_blocks(half, nn.init.orthogonal_(torch.empty(self.units, self.size), gain))
         for layer in self.modules():
             if isinstance(layer, nn.Linear):
                 nn.init.orthogonal_(layer.weight, {self.action_net: 0.01, self.last_value: 1.0}.get(layer, gain))
@@ -115,17 +119,22 @@ class ActorCritic(nn.Module):
 
     def forward(self, observations: SparseRows, first: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
         """Give the logits of the actions from ``first`` on (f4 [B, A - first]) and values (f4 [B])."""
-        both = self.activation(Product.apply(self.first, observations) + self.first_bias)
+        both = self.activation(Product.apply(observations, *self.first) + self.first_bias)
         hidden = self.policy_net(both[:, : self.units])
         if self.cells is not None:
             hidden = torch.cat([hidden, self.cells(observations.dense(self.size, both.device))], dim=1)
         logits = linear(hidden, self.action_net.weight[first:], self.action_net.bias[first:])
         return logits, self.last_value(self.value_net(both[:, self.units :])).squeeze(-1)
 
+    def _halves(self) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+        """Give the policy's blocks of the first layer's matrix, and the value's."""
+        blocks = list(self.first)
+        return blocks[: len(self.widths)], blocks[len(self.widths) :]
+
     def layers(self) -> list[Layer]:
         """Give the policy's layers but the last."""
-        first = (self.first[:, : self.units].detach().cpu().numpy().T.copy(), self.first_bias[: self.units].detach().cpu().numpy().copy())
-        return [first, *linear_layers(self.policy_net)]
+        first = torch.cat(self._halves()[0], dim=1).detach().cpu().numpy().T.copy()
+        return [(first, self.first_bias[: self.units].detach().cpu().numpy().copy()), *linear_layers(self.policy_net)]
 
     def policy(self, config: Config, steps: int) -> Policy:
         """Give the policy as a player that needs no torch, after so many steps of a run."""
@@ -142,12 +151,19 @@ class ActorCritic(nn.Module):
         if not isinstance(network, Mlp) or _shapes(*mine) != _shapes(network.layers, network.cells):
             raise PolicyError(f"{policy.name} has another network than the configuration's")
         (first, bias), *others = network.layers
+        set_blocks(self._halves()[0], torch.from_numpy(first))
         with torch.no_grad():
-            self.first[:, : self.units] = torch.from_numpy(first.T.copy())
             self.first_bias[: self.units] = torch.from_numpy(bias)
         _set_linear([*self.policy_net, self.action_net], others)
         if self.cells is not None:
             _set_linear(self.cells.layers, network.cells)
+
+
+def set_blocks(blocks: list[nn.Parameter], weight: torch.Tensor) -> None:
+    """Put a linear layer's weight (f4 [outputs, inputs]) into blocks of the columns of its transpose."""
+    with torch.no_grad():
+        for block, part in zip(blocks, weight.split([block.shape[1] for block in blocks]), strict=True):
+            block.copy_(part.T)
 
 
 def _shapes(*networks: Iterable[Layer]) -> list[list[tuple[int, ...]]]:

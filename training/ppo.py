@@ -1,7 +1,7 @@
 """Proximal policy optimisation by self-play: every seat of every game is a learner or a frozen opponent.
 
-From top to bottom: the **advantage estimate**; **decisions**, a batch of them; the
-**rollout**, in which they are collected; the **learner**, which draws players, plays, updates its network, and can be stored.
+From top to bottom: the **advantage estimate**; the **rollout**, in which decisions are collected; the **learner**, which draws players, plays,
+updates its network, and can be stored.
 
 A decision belongs to a trajectory: one seat's decisions in one game, in their order, however many others decide in between. A seat that is out
 decides no more and gets its reward when the game ends; that belongs to its last decision. A trajectory's last decision is complete when
@@ -16,8 +16,9 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import reduce
 from math import ceil
 from typing import Any
 
@@ -34,10 +35,12 @@ from sleuth_env.vector import SleuthVectorEnv
 from . import league
 from .checkpoint import each_array
 from .config import Config
+from .decisions import Decisions
 from .distribution import by_width, entropies, masked_log_probs, sampled
 from .learner import Learned, Opponents, Result
 from .network import accusations, check_same, device_of, make_network
 from .sparse import SparseRows, observed
+from .threads import Threads
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -71,40 +74,6 @@ def advantages(rewards: Any, values: Any, final_values: Any, followers: Any, gam
         elif follower == ENDED:
             estimates[i] = rewards[i] + gamma * final_values[i] - values[i]
     return estimates
-
-
-# --- decisions ---
-
-
-@dataclass(frozen=True)
-class Decisions:
-    """A batch of decisions: what was seen (D rows), what was legal (u1 [D, A]), the action (i8), its log-probability (f4), the value (f4)."""
-
-    seen: SparseRows
-    legal: NDArray[np.uint8]
-    actions: Ints
-    log_probs: Floats
-    values: Floats
-
-    def __len__(self) -> int:
-        """Count them."""
-        return len(self.actions)
-
-    def take(self, rows: Ints) -> Decisions:
-        """Give some of them, in this order."""
-        return Decisions(self.seen.take(rows), self.legal[rows], self.actions[rows], self.log_probs[rows], self.values[rows])
-
-    @classmethod
-    def joined(cls, parts: Sequence[Decisions]) -> Decisions:
-        """Put batches behind one another."""
-        arrays = (np.concatenate([getattr(part, name) for part in parts]) for name in ("legal", "actions", "log_probs", "values"))
-        return cls(SparseRows.joined([part.seen for part in parts]), *arrays)
-
-    @classmethod
-    def none(cls, num_actions: int) -> Decisions:
-        """Give an empty batch."""
-        floats, ints = np.zeros(0, np.float32), np.zeros(0, np.int64)
-        return cls(SparseRows(np.zeros(1, np.int32), np.zeros(0, np.int32), floats), np.zeros((0, num_actions), np.uint8), ints, floats, floats)
 
 
 # --- the rollout ---
@@ -174,8 +143,9 @@ class PpoLearner:
         self.device = device_of(config)
         self.network, self.late = make_network(config).to(self.device), accusations(config)[0]
         self._begin_optimizer()
+        self.threads = Threads(config.threads)
         # The cheapest observation: the learner's own decisions get theirs, which may cost many times as much.
-        self.envs = SleuthVectorEnv(config.num_envs, record="raw", copy=False, **asdict(config.options))
+        self.envs = SleuthVectorEnv(config.num_envs, record="raw", copy=False, threads=config.threads, **asdict(config.options))
         # Two generators: from the bits that bots are handed nothing else can be told.
         self.chance, self.bits = (np.random.default_rng(sequence) for sequence in np.random.SeedSequence(config.seed).spawn(2))
         self._names: list[str] = []
@@ -229,34 +199,38 @@ class PpoLearner:
         while rollout.fresh < goal:
             if stopped():
                 return None
-            seats = self.envs.acting_seat
-            players, actions = self._players[self._rows, seats], np.zeros(len(seats), np.int64)
-            views, legal = opaque(self.envs.views()), self.envs.action_masks()
-            self._ask_opponents(players, views, legal, actions)
-            mine = np.flatnonzero(players == LEARNER)
-            if len(mine):
-                decisions = self._decide(views[mine].view(sleuth.VIEW), legal[mine])
-                actions[mine] = decisions.actions
-                rollout.add(decisions, mine, seats[mine])
-                self._lengths[mine, seats[mine]] += 1
-            _, _, terminated, truncated, infos = self.envs.step(actions)
+            _, _, terminated, truncated, infos = self.envs.step(self._act(rollout))
             if (terminated | truncated).any():
                 self._end(rollout, truncated, infos["rewards"])
         return rollout
 
-    def _ask_opponents(self, players: Ints, views: Records, legal: NDArray[np.uint8], actions: Ints) -> None:
-        """Let each opponent choose in all games in which it is to act, and write down its actions."""
-        for number in np.unique(players[players != LEARNER]).tolist():
-            rows = np.flatnonzero(players == number)
-            bits = self.bits.integers(0, 2**64, len(rows), np.uint64)
-            actions[rows] = self._opponents[number - 1].act(views[rows].view(sleuth.VIEW), legal[rows], bits)
+    def _act(self, rollout: Rollout) -> Ints:
+        """Let everybody choose in all games in which he is to act, and keep the learner's decisions; give the actions."""
+        seats = self.envs.acting_seat
+        players, actions = self._players[self._rows, seats], np.zeros(len(seats), np.int64)
+        views, legal = opaque(self.envs.views()), self.envs.action_masks()
+        jobs = [(number, rows, self._random(number, rows)) for number in np.unique(players) for rows in self.threads.split(np.flatnonzero(players == number))]
 
-    def _decide(self, views: Records, legal: NDArray[np.uint8]) -> Decisions:
+        def chosen(number: int, rows: Ints, chance: NDArray[Any]) -> Ints | Decisions:
+            choose = self._decide if number == LEARNER else self._opponents[number - 1].act
+            return choose(views[rows].view(sleuth.VIEW), legal[rows], chance)
+
+        for (_, rows, _), found in zip(jobs, self.threads.each(lambda job: chosen(*job), jobs), strict=True):
+            if isinstance(found, Decisions):
+                rollout.add(found, rows, seats[rows])
+                self._lengths[rows, seats[rows]] += 1
+            actions[rows] = found.actions if isinstance(found, Decisions) else found
+        return actions
+
+    def _random(self, player: int, rows: Ints) -> NDArray[Any]:
+        """Draw what a player needs to choose in some games: the learner a number in [0, 1) for each (f4 [D, 1]), an opponent 64 bits (u8 [D])."""
+        return self.chance.random((len(rows), 1), np.float32) if player == LEARNER else self.bits.integers(0, 2**64, len(rows), np.uint64)
+
+    def _decide(self, views: Records, legal: NDArray[np.uint8], uniform: Floats) -> Decisions:
         """Let the learner choose in some games, one a row."""
         seen, number = observed(self.config, views), len(views)
-        uniform, actions = self.chance.random((number, 1), np.float32), np.zeros(number, np.int64)
-        drawn, values = np.zeros((2, number), np.float32)
-        for some, first in by_width(legal, self.late):
+        actions, (drawn, values) = np.zeros(number, np.int64), np.zeros((2, number), np.float32)
+        for some, first in by_width(legal, self.late, np.arange(number)):
             allowed = self._tensor(legal[some, first:]).float()
             with torch.inference_mode():
                 logits, worth = self.network(seen.take(some), first)
@@ -334,29 +308,39 @@ class PpoLearner:
             group["lr"] = settings["learning_rate"]
         for _ in range(ppo.epochs):
             self.updates += 1
-            for part in np.array_split(self.chance.permutation(complete), ceil(len(complete) / ppo.batch_size)):
-                means.append(self._minibatch(decisions.take(part), goods[part], returns[part], settings["clip_range"], settings["entropy"]))
+            for rows in np.array_split(self.chance.permutation(complete), ceil(len(complete) / ppo.batch_size)):
+                means.append(self._minibatch(decisions, rows, goods, returns, settings))
                 if ppo.target_kl is not None and float(means[-1][CURVES.index("approx_kl")]) > 1.5 * ppo.target_kl:
                     return means
         return means
 
-    def _minibatch(self, decisions: Decisions, goods: Floats, returns: Floats, clip: float, entropy_weight: float) -> torch.Tensor:
-        """Take one step of the optimiser; give what `CURVES` names."""
-        ppo, widths = self.config.ppo, by_width(decisions.legal, self.late)
-        order = np.concatenate([rows for rows, _ in widths])
-        log_probs, entropy, values = map(torch.cat, zip(*(self._judged(decisions.take(rows), first) for rows, first in widths), strict=True))
+    def _minibatch(self, decisions: Decisions, rows: Ints, goods: Floats, returns: Floats, settings: dict[str, float]) -> torch.Tensor:
+        """Take one step of the optimiser by some of the decisions; give what `CURVES` names."""
+
+        def judged(part: Ints) -> tuple[tuple[torch.Tensor | None, ...], torch.Tensor]:
+            loss, sums = self._sums(decisions, part, goods, returns, settings)
+            return torch.autograd.grad(loss / len(rows), list(self.network.parameters()), allow_unused=True), sums / len(rows)
+
+        gradients, means = zip(*self.threads.each(judged, self.threads.split(rows)), strict=True)
+        for parameter, *parts in zip(self.network.parameters(), *gradients, strict=True):
+            parameter.grad = None if parts[0] is None else reduce(torch.Tensor.add_, parts)
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.ppo.max_grad_norm)
+        self.optimizer.step()
+        return reduce(torch.add, means)
+
+    def _sums(self, decisions: Decisions, rows: Ints, goods: Floats, returns: Floats, settings: dict[str, float]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Give the loss and what `CURVES` names, both summed over some decisions."""
+        widths, clip = by_width(decisions.legal, self.late, rows), settings["clip_range"]
+        log_probs, entropy, values = map(torch.cat, zip(*(self._judged(decisions.take(some), first) for some, first in widths), strict=True))
+        order = np.concatenate([some for some, _ in widths])
         old, good, target = (self._tensor(array[order]) for array in (decisions.log_probs, goods, returns))
         moved = log_probs - old
         ratio = moved.exp()
-        policy_loss = -torch.min(ratio * good, ratio.clamp(1 - clip, 1 + clip) * good).mean()
-        value_loss, entropy = (values - target).square().mean(), entropy.mean()
-        loss = ppo.value_weight * value_loss + (0 if self.only_value else policy_loss - entropy_weight * entropy)
-        self.optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), ppo.max_grad_norm)
-        self.optimizer.step()
-        divergence, clipped = (ratio - 1 - moved).mean(), ((ratio - 1).abs() > clip).float().mean()
-        return torch.stack([loss, policy_loss, value_loss, -entropy, divergence, clipped]).detach()
+        policy_loss, value_loss = -torch.min(ratio * good, ratio.clamp(1 - clip, 1 + clip) * good).sum(), (values - target).square().sum()
+        of_policy = policy_loss - settings["entropy"] * entropy.sum()
+        loss = self.config.ppo.value_weight * value_loss + (0 if self.only_value else of_policy)
+        divergence, clipped = (ratio - 1 - moved).sum(), ((ratio - 1).abs() > clip).float().sum()
+        return loss, torch.stack([loss, policy_loss, value_loss, -entropy.sum(), divergence, clipped]).detach()
 
     def _judged(self, decisions: Decisions, first: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Give the log-probabilities of the actions taken, the entropies and the values, of decisions with no legal action before ``first``."""

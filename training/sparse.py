@@ -82,18 +82,19 @@ def observed(config: Config, views: Records) -> SparseRows:
 
 
 class Product(torch.autograd.Function):
-    """The product of sparse rows, which are constant, and a matrix, which learns: ``Product.apply(matrix, rows)``."""
+    """The product of sparse rows, which are constant, and a matrix, which learns and lies in blocks of columns: ``Product.apply(rows, *blocks)``."""
 
     @staticmethod
-    def forward(context: Any, matrix: torch.Tensor, rows: SparseRows) -> torch.Tensor:
-        """Give ``rows @ matrix``, f4 [B, H]."""
-        context.rows, context.size = rows, len(matrix)
-        return rows.times(matrix)
+    def forward(context: Any, rows: SparseRows, *blocks: torch.Tensor) -> torch.Tensor:
+        """Give ``rows`` times the whole matrix, f4 [B, H]."""
+        context.rows, context.size, context.widths = rows, len(blocks[0]), [block.shape[1] for block in blocks]
+        return torch.cat([rows.times(block) for block in blocks], dim=1)
 
     @staticmethod
-    def backward(context: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
-        """Give the matrix's gradient, f4 [N, H]: the transposed rows times that of the product."""
-        return context.rows.transposed(context.size).times(gradient.contiguous()), None
+    def backward(context: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        """Give each block's gradient: the transposed rows times that of the block's product."""
+        transposed = context.rows.transposed(context.size)
+        return None, *(transposed.times(part.contiguous()) for part in gradient.split(context.widths, dim=1))
 
 
 @kernel
