@@ -1,10 +1,10 @@
 """Print how many decisions a second the environments take, on one thread unless told otherwise, next to those of peers.
 
-    python benchmarks/throughput.py [--players 4] [--games 256] [--seconds 1] [--repeat 5] [--threads 1]
+    python benchmarks/throughput.py [--players 4] [--games 256] [--seconds 1] [--repeat 5] [--threads 1] [--parts]
 
 Play is random and legal. What the caller does, choosing actions, is not counted. Each figure is the median of some repeats, taken in
 turn, so that a busy machine is fair to all; the last column is the ratio to PettingZoo's tictactoe without wrappers in the same run.
-Peers are those that are installed: ``pip install "sleuth-env[bench]"``.
+Peers are those that are installed: ``pip install "sleuth-env[bench]"``. ``--parts`` prints instead where the time of a decision with `SleuthVectorEnv` goes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import importlib
 import time
 from collections.abc import Callable
 from statistics import median
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,46 @@ def play_vector(players: int, games: int, threads: int, record: str) -> Callable
         return clock
 
     return play
+
+
+def print_parts(players: int, games: int, record: str, seconds: float) -> None:
+    """Print the nanoseconds of each part of a decision with `SleuthVectorEnv`, in play."""
+    envs, chance = SleuthVectorEnv(games, num_players=players, record=record, copy=False), np.random.default_rng(0)
+    spent, under_way = dict[str, float](), list[str]()
+
+    def timed(home: Any, name: str, part: str) -> None:
+        work = getattr(home, name)
+
+        def run(*arguments: Any) -> Any:
+            began = time.perf_counter()
+            under_way.append(part)
+            result = work(*arguments)
+            under_way.pop()
+            # What is done for games that have ended counts there alone.
+            if len(under_way) < 2:
+                spent[part] = spent.get(part, 0.0) + time.perf_counter() - began
+            return result
+
+        setattr(home, name, run)
+
+    envs.reset(seed=0)
+    envs.game = SimpleNamespace(**vars(sleuth))
+    steps = {"step": "step and outcome", "outcome": "step and outcome", "view": "view", "legal": "legal actions"}
+    for name, part in steps.items():
+        timed(envs.game, name, part)
+    timed(envs._observers[0], "write", "observation")
+    timed(envs, "_end", "ended games: what was seen last, and the next deal")
+    timed(envs, "step", "in all")
+    turns, began = 0, time.perf_counter()
+    while time.perf_counter() - began < seconds or turns < 200:
+        envs.step(random_actions(envs.action_masks(), chance))
+        turns += 1
+        if turns == 100:
+            # What compiles and warms up.
+            spent.clear()
+    print(f"SleuthVectorEnv of {games}, {players} players, {record}: nanoseconds a decision")
+    for part, total in spent.items():
+        print(f"{part:52s} {1e9 * total / games / (turns - 100):8,.0f}")
 
 
 def play_aec(env: Any) -> Callable[[float], Clock]:
@@ -171,8 +212,13 @@ def main() -> None:
     for name, default in (("players", 4), ("games", 256), ("repeat", 5), ("threads", 1)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--seconds", type=float, default=1.0)
+    parser.add_argument("--parts", action="store_true", help="print where the time of a decision with SleuthVectorEnv goes")
     args = parser.parse_args()
     n, games = args.players, args.games
+    if args.parts:
+        for record in ("sheet", "raw"):
+            print_parts(n, games, record, args.seconds * args.repeat)
+        return
     makers = {
         f"rules only (legal and step), {games} games": lambda: play_rules(n, games),
         f"SleuthVectorEnv of {games}, sheet": lambda: play_vector(n, games, args.threads, "sheet"),

@@ -130,6 +130,9 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         edges = np.linspace(0, self.num_envs, threads + 1).astype(int).tolist()
         self._parts = [slice(start, end) for start, end in pairwise(edges)]
         self._observers = [self.game.Observer(self._rules, self._views[part], self.record) for part in self._parts]
+        # Of games that have ended: kept, for making them anew costs as much as using them.
+        self._last_views = np.zeros(self.num_envs, self.game.VIEW)
+        self._last_observer = self.game.Observer(self._rules, self._last_views, self.record)
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
     def _each_part(self, work: Callable[[int], None]) -> None:
@@ -211,14 +214,16 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         """Deal the next game of each row, from its stream."""
         # The same as integers(0, 2**64, dtype=np.uint64) of the generator, at a tenth of the cost.
         seeds = [self._streams[row].random_raw() for row in rows.tolist()]
-        states = self.game.new_states(len(rows))
+        states = np.empty(len(rows), self._states.dtype)
         self.game.deal(self._rules, states, np.array(seeds, np.uint64))
         opaque(self._states)[rows] = opaque(states)
 
     def _end(self, rows: NDArray[np.int64], acted: NDArray[np.int64]) -> dict[str, Any]:
         """Keep the games that have ended and deal the next ones; give the infos."""
         self._final_rows, self._final_states = rows, opaque(self._states)[rows].view(self._states.dtype)
-        last = self._observations_of(self._views_of(self._final_states, acted[rows]))
+        self.game.view(self._rules, self._final_states, acted[rows], self._last_views[: len(rows)])
+        last = np.empty((len(rows), self.size), self.dtype)
+        self._last_observer.write_first(len(rows), last)
         final, there = np.full(self.num_envs, None, object), np.zeros(self.num_envs, np.bool_)
         for row, observation in zip(rows.tolist(), last, strict=True):
             final[row], there[row] = observation, True
@@ -338,7 +343,7 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
     # Neither a module nor threads can be copied or pickled.
     def __getstate__(self) -> dict[str, Any]:
         # The observers hold views of arrays, which copies of theirs would not be.
-        return {**vars(self), "game": getattr(self.game, "__name__"), "_pool": None, "_observers": []}  # noqa: B009 - a module, for the protocol says nothing of names
+        return {**vars(self), "game": getattr(self.game, "__name__"), "_pool": None, "_observers": [], "_last_observer": None}  # noqa: B009 - a module, for the protocol says nothing of names
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, game=load_game(state["game"]))

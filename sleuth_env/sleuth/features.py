@@ -362,14 +362,18 @@ class Observer:
             ValueError: `out` has another shape or another type.
             Contradiction: a view that no deal satisfies (not with "raw"); it cannot come from a game.
         """
-        if out.shape != self._shape or out.dtype not in ONES:
-            raise ValueError(f"out must be float32 or int8 of the shape {self._shape}, got {out.dtype} of the shape {out.shape}")
+        self.write_first(self._shape[0], out)
+
+    def write_first(self, number: int, out: np.ndarray) -> None:
+        """Write the observations of the first views only (``number``, at most B) into as many rows, see `write`."""
+        if out.shape != (number, self._shape[1]) or out.dtype not in ONES:
+            raise ValueError(f"out must be float32 or int8 of the shape {(number, self._shape[1])}, got {out.dtype} of the shape {out.shape}")
         one, half = ONES[out.dtype]
         broken = _write(*self._given, one, half, out)
         if broken >= 0:
             read_sheet(self._rules, self._views[broken : broken + 1])
         if self._exact and len(out):
-            _write_odds(self.layout, odds(self._rules, self._views), one, half, out)
+            _write_odds(self.layout, odds(self._rules, self._views[:number]), one, half, out)
 
 
 def write_observations(rules: np.ndarray, views: np.ndarray, out: np.ndarray, record: str = "sheet") -> None:
