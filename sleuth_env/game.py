@@ -121,7 +121,10 @@ class Game(Protocol):
         ...
 
     def Observer(self, rules: Records, views: Records, record: str, /) -> Any:  # noqa: N802 - a class
-        """Give an object whose ``write(out)`` does the same each time that ``views`` have been filled anew, with less preparation."""
+        """Give an object whose ``write(out)`` does the same each time that ``views`` have been filled anew, with less preparation.
+
+        ``write_first(number, out)`` does so for the first of them only.
+        """
         ...
 
     def action_name(self, action: int, num_players: int, /) -> str:

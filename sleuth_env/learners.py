@@ -150,7 +150,12 @@ class LearnerTable(Table):
         return out
 
     def action_masks(self, over: Bools | bool = False) -> Bools:
-        """Give each learner's legal actions (bool [B, A]); all of them where the game is finished or the episode is over."""
+        """Give each learner's legal actions (bool [B, A]); all of them where the game is finished or the episode is over.
+
+        Raises:
+            ResetNeeded: no games have been dealt.
+        """
+        self.must_be_dealt()
         masks: Bools = self.legal(self._all) > 0
         masks[over | self.finished] = True
         return masks

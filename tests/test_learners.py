@@ -203,6 +203,18 @@ def test_any_whole_number_is_a_seat(make: Callable[..., Any]) -> None:
     assert set(env.table.learners) == {1}
 
 
+@every_face
+def test_before_the_first_reset_nothing_is_legal_or_illegal(make: Callable[..., Any]) -> None:
+    with pytest.raises(gymnasium.error.ResetNeeded, match="reset"):
+        make().action_masks()
+
+
+@pytest.mark.parametrize("options", [3, None, {"num_players": 3}, "sheet"], ids=repr)
+def test_what_are_no_options_are_refused(options: Any) -> None:
+    with pytest.raises(ValueError, match=r"options must be Options\(num_players=..., ...\), got"):
+        SleuthVecEnv(sleuth, options, 4)
+
+
 @both_vectors
 @pytest.mark.parametrize("num_envs", [0, -1, 1.0, True, None], ids=repr)
 def test_what_is_no_number_of_games_is_refused(make: Callable[..., Any], num_envs: Any) -> None:

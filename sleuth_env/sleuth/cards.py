@@ -166,9 +166,19 @@ RULES = np.dtype(
 )
 
 
-@lru_cache(maxsize=64)
 def make_rules(options: Options) -> np.ndarray:
-    """Give the rules of a game as the read-only record that all kernels take (RULES [1])."""
+    """Give the rules of a game as the read-only record that all kernels take (RULES [1]).
+
+    Raises:
+        OptionError: these are no `Options`.
+    """
+    if not isinstance(options, Options):
+        raise OptionError(f"options must be Options(num_players=..., ...), got {options!r}")
+    return _rules(options)
+
+
+@lru_cache(maxsize=64)
+def _rules(options: Options) -> np.ndarray:
     rules = np.zeros(1, RULES)
     record = rules[0]
     for name in ("num_players", "missing", "winners", "double_interrogation", "super_sleuth", "announce_result", "last_survivor_wins"):
