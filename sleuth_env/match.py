@@ -55,9 +55,9 @@ class Table:
     """
 
     def __init__(self, game: Game, options: Any, num_games: int, bots: Sequence[Bot] = (), seats: ArrayLike = LEARNER) -> None:
+        self.rules = game.make_rules(options)
         self.game, self.options, self.num_games = game, options, num_games
         self.num_players: int = options.num_players
-        self.rules = game.make_rules(options)
         self.bots = list(bots)
         self.seats = np.full((num_games, self.num_players), seats, np.int32)
         self.states = game.new_states(num_games)
@@ -291,8 +291,9 @@ def play_match(
 
     Raises:
         MatchError: the number of seats, deals or the seed is wrong.
-        ValueError: a name or file is not known.
+        ValueError: a name or file is not known, or these are no options.
     """
+    game.make_rules(options)  # first of all: it refuses what are no options
     _check_match(options, seats, names, {"num_deals": num_deals, "batch_size": batch_size, "seed": seed})
     players = make_players(game, options, seats, greedy)
     entries = list({id(player): player for player in players}.values())
@@ -323,6 +324,7 @@ def evaluate(
 
     The player is the first entry of every result; the deals are the same for all baselines. See `play_match`.
     """
+    game.make_rules(options)  # see `play_match`
     # Made apart, so that a player and a baseline of the same name are two entries.
     mine, others = make_players(game, options, [player], greedy)[0], make_players(game, options, baselines, greedy)
     copies = options.num_players - 1

@@ -14,6 +14,7 @@ import pytest
 
 from sleuth_env import sleuth
 from sleuth_env.game import IllegalAction
+from sleuth_env.match import evaluate, play_match
 from sleuth_env.policy import load_policy, save_policy
 from sleuth_env.sb3 import SleuthVecEnv
 from sleuth_env.sleuth import Options, make_bot
@@ -213,6 +214,9 @@ def test_before_the_first_reset_nothing_is_legal_or_illegal(make: Callable[..., 
 def test_what_are_no_options_are_refused(options: Any) -> None:
     with pytest.raises(ValueError, match=r"options must be Options\(num_players=..., ...\), got"):
         SleuthVecEnv(sleuth, options, 4)
+    for play in (lambda: play_match(sleuth, options, ["random"] * 3, 1), lambda: evaluate(sleuth, options, "sheet", ["random"], 1)):
+        with pytest.raises(ValueError, match="options must be Options"):
+            play()
 
 
 @both_vectors
