@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+from sleuth_env.arguments import whole
+
 PROGRAM = """
 from sleuth_env import sleuth_v0
 env = sleuth_v0.env(num_players=4)
@@ -35,7 +37,7 @@ def seconds_of_a_start(cache: str) -> float:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=5, help="later starts to measure (default: 5)")
+    parser.add_argument("--repeats", type=whole(1, 1000), default=5, help="later starts to measure (default: 5)")
     repeats = parser.parse_args().repeats
     with tempfile.TemporaryDirectory() as cache:
         print(f"first start, compiling: {seconds_of_a_start(cache):6.2f} s")

@@ -25,6 +25,7 @@ import numpy as np
 from rich.progress import Progress
 
 from sleuth_env import __version__, sleuth
+from sleuth_env.arguments import some, whole
 from sleuth_env.match import play_match
 
 ROOT = Path(__file__).parents[1]
@@ -122,13 +123,13 @@ def write(rows: list[dict[str, Any]]) -> None:
 def main() -> int:
     """Play what is to be played; give the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--jobs", type=int, default=1, help="processes at work at once")
+    parser.add_argument("--jobs", type=whole(1, 1024), default=1, help="processes at work at once")
     parser.add_argument("--keep", action="store_true", help="do not play rows again that are current")
-    parser.add_argument("--bots", default=",".join(sleuth.BOTS), help="only these")
-    parser.add_argument("--players", default=",".join(map(str, DEALS)), help="only these player counts")
+    parser.add_argument("--bots", type=some(list(sleuth.BOTS)), default=list(sleuth.BOTS), help="only these")
+    parser.add_argument("--players", type=some(list(map(str, DEALS))), default=list(map(str, DEALS)), help="only these player counts")
     args = parser.parse_args()
     rows = [row for row in json.loads(RESULTS.read_text()) if row["bot"] in sleuth.BOTS] if RESULTS.exists() else []
-    cells = [(bot, variant, int(players)) for players in args.players.split(",") for variant in VARIANTS for bot in args.bots.split(",")]
+    cells = [(bot, variant, int(players)) for players in args.players for variant in VARIANTS for bot in args.bots]
     if args.keep:
         cells = [cell for cell in cells if cell not in map(cell_of, filter(is_current, rows))]
     with ProcessPoolExecutor(args.jobs) as pool, Progress() as progress:

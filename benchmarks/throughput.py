@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from sleuth_env import sleuth, sleuth_v0
+from sleuth_env.arguments import real, whole
 from sleuth_env.solo import SoloEnv, SoloVectorEnv
 from sleuth_env.vector import SleuthVectorEnv
 
@@ -88,7 +89,7 @@ def play_vector(players: int, games: int, threads: int, record: str) -> Callable
 
 
 def print_parts(players: int, games: int, record: str, seconds: float) -> None:
-    """Print the nanoseconds of each part of a decision with `SleuthVectorEnv`, in play."""
+    """Print the nanoseconds of each part of a decision with `SleuthVectorEnv` on one thread, in play."""
     envs, chance = SleuthVectorEnv(games, num_players=players, record=record, copy=False), np.random.default_rng(0)
     spent, under_way = dict[str, float](), list[str]()
 
@@ -209,13 +210,15 @@ def play_open_spiel(game: Any) -> Callable[[float], Clock]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, default in (("players", 4), ("games", 256), ("repeat", 5), ("threads", 1)):
-        parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--seconds", type=float, default=1.0)
-    parser.add_argument("--parts", action="store_true", help="print where the time of a decision with SleuthVectorEnv goes")
+    for name, default, least, most in (("players", 4, 3, 7), ("games", 256, 1, 2**16), ("repeat", 5, 1, 1000), ("threads", 1, 1, 256)):
+        parser.add_argument(f"--{name}", type=whole(least, most), default=default)
+    parser.add_argument("--seconds", type=real(0.001, 3600), default=1.0)
+    parser.add_argument("--parts", action="store_true", help="print where the time of a decision with SleuthVectorEnv goes, on one thread")
     args = parser.parse_args()
     n, games = args.players, args.games
     if args.parts:
+        if args.threads > 1:
+            parser.error("--parts measures on one thread")
         for record in ("sheet", "raw"):
             print_parts(n, games, record, args.seconds * args.repeat)
         return

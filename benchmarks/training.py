@@ -23,8 +23,10 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from sleuth_env import sleuth
+from sleuth_env.arguments import real, whole
 from sleuth_env.match import evaluate
-from training.config import Config, make_config, read_file
+from sleuth_env.policy import make_player
+from training.config import Config, ConfigError, make_config, read_file
 from training.learner import Learner
 from training.maskable import MaskableLearner
 from training.ppo import PpoLearner
@@ -42,7 +44,7 @@ class Course:
 
     def __init__(self, learner: Learner, config: Config) -> None:
         self.learner, self.config = learner, config
-        learner.set_opponents({name: (sleuth.make_bot(name, config.options), share) for name, share in config.opponents.bots.items()})
+        learner.set_opponents({name: (make_player(name, config.options), share) for name, share in config.opponents.bots.items()})
         self.seconds, self.busy, self.steps, self.shares = 0.0, 0.0, 0, list[float]()
         self.go_on(0.0)
         self.seconds, self.busy, self.steps = 0.0, 0.0, 0
@@ -76,20 +78,53 @@ def print_strength(courses: dict[str, Course], turn: float) -> None:
         print(f"{name:14s} first won {level:.1%} after {turn * (1 + next(k for k, share in enumerate(course.shares) if share >= level)):.0f} s")
 
 
+def make_parser() -> argparse.ArgumentParser:
+    """Make the parser of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--turns", type=whole(1, 1000), default=3, help="in which both learn alternately")
+    add("--players", type=whole(3, 7), help="with the settings of this script, default 4")
+    add("--threads", type=whole(1, 256), default=1)
+    add("--deals", type=whole(0, 10**6), default=0, help="of a match after every turn; 0 for none")
+    add("--seconds", type=real(0.001, 10**6), default=30.0, help="of learning, for each")
+    add("--learner", type=real(0.001, 1), help="share of the seats that are the learner's with `ppo`, the others are `sheet` bots'")
+    add("--config", help="a configuration file instead of the settings of this script")
+    return parser
+
+
+def configs(args: argparse.Namespace) -> dict[str, Config]:
+    """Give the configurations of both algorithms.
+
+    Raises:
+        ConfigError: they cannot learn by the same settings.
+    """
+    if args.config and args.players:
+        raise ConfigError("--players is of the settings of this script, a configuration file has its own")
+    settings = read_file(args.config) if args.config else SETTINGS | {"options": {"num_players": args.players or 4}}
+    if settings.get("start") is not None:
+        raise ConfigError(f"{args.config}: start means nothing to MaskablePPO: leave it out")
+    made = {}
+    for algorithm in ("maskable_ppo", "ppo"):
+        opponents = settings.get("opponents", {})
+        if args.learner is not None:
+            # MaskablePPO learns in one seat of a game and needs somebody in the others.
+            bots = {"sheet": 1 - args.learner} if algorithm == "ppo" and args.learner < 1 else {"sheet": 1.0} if algorithm == "maskable_ppo" else {}
+            opponents = {"bots": bots, "past_selves": 0, "learner": args.learner}
+        made[algorithm] = make_config({**settings, "algorithm": algorithm, "threads": args.threads, "opponents": opponents}, args.config or "settings")
+        if made[algorithm].opponents.past_selves:
+            raise ConfigError(f"{args.config}: opponents.past_selves must be 0, nobody takes snapshots here")
+    return made
+
+
 def main() -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, default in (("turns", 3), ("players", 4), ("threads", 1), ("deals", 0)):
-        parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--seconds", type=float, default=30.0, help="of learning, for each")
-    parser.add_argument("--learner", type=float, help="share of the seats that are the learner's with `ppo`, the others are `sheet` bots'")
-    parser.add_argument("--config", help="a configuration file instead of the settings of this script")
+    parser = make_parser()
     args = parser.parse_args()
-    settings = read_file(args.config) if args.config else SETTINGS | {"options": {"num_players": args.players}}
-    if args.learner is not None:
-        settings["opponents"] = SETTINGS["opponents"] | {"bots": {"sheet": 1 - args.learner}, "learner": args.learner}
-    config = make_config(settings | {"threads": args.threads})
-    courses = {"maskable_ppo": Course(MaskableLearner(config), config), "ppo": Course(PpoLearner(config), config)}
+    try:
+        maskable, config = configs(args).values()
+        courses = {"maskable_ppo": Course(MaskableLearner(maskable), maskable), "ppo": Course(PpoLearner(config), config)}
+    except ValueError as error:
+        parser.error(str(error))
     for turn in range(1, args.turns + 1):
         for course in courses.values():
             course.go_on(args.seconds * turn / args.turns)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from sleuth_env.arguments import whole
 from sleuth_env.deduction.automata import PLAN
 from sleuth_env.deduction.counting import CAP, KEEP, measure, room
 from sleuth_env.deduction.evidence import EVIDENCE
@@ -111,9 +112,9 @@ def print_delay(players: int, bot: str, games: int) -> None:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=int, default=10, help="games for each number of players and bot (default: 10)")
-    parser.add_argument("--positions", type=int, default=300, help="positions measured of these (default: 300)")
-    parser.add_argument("--players", type=int, nargs="*", default=[3, 4, 5, 6, 7])
+    parser.add_argument("--games", type=whole(1, 10**6), default=10, help="games for each number of players and bot (default: 10)")
+    parser.add_argument("--positions", type=whole(1, 10**6), default=300, help="positions measured of these (default: 300)")
+    parser.add_argument("--players", type=whole(3, 7), nargs="*", default=[3, 4, 5, 6, 7])
     arguments = parser.parse_args()
     for players in arguments.players:
         options = Options(num_players=players)

@@ -175,21 +175,22 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
     def _finish(self) -> None:
         """Give the rewards, all in this step, and end the game for everybody."""
         rewards = np.zeros((1, len(self.agents)))
-        terminated, truncated = np.zeros(1, np.uint8), np.zeros(1, np.uint8)
+        terminated, truncated = np.zeros((2, *rewards.shape), np.uint8)
         self.game.outcome(self._rules, self._states, rewards, terminated, truncated)
-        self._end(rewards[0].tolist(), bool(terminated[0]), bool(truncated[0]))
+        self._end(rewards[0].tolist(), (terminated[0] > 0).tolist(), (truncated[0] > 0).tolist())
 
     def forfeit(self, reward: float) -> None:
         """End the game for everybody because of `agent_selection`, who gets this reward, the others 0: what `env` does after an illegal action."""
         self._must_be_reset()
         # Both flags, as PettingZoo's own wrapper for illegal actions sets them.
-        self._end([reward if agent == self.agent_selection else 0.0 for agent in self.agents], True, True)
+        both = [True] * len(self.agents)
+        self._end([reward if agent == self.agent_selection else 0.0 for agent in self.agents], both, both)
 
-    def _end(self, rewards: list[float], terminated: bool, truncated: bool) -> None:
+    def _end(self, rewards: list[float], terminated: list[bool], truncated: list[bool]) -> None:
         self.rewards = dict(zip(self.agents, rewards, strict=True))
         self._cumulative_rewards = self.rewards.copy()
-        self.terminations = dict.fromkeys(self.agents, terminated)
-        self.truncations = dict.fromkeys(self.agents, truncated)
+        self.terminations = dict(zip(self.agents, terminated, strict=True))
+        self.truncations = dict(zip(self.agents, truncated, strict=True))
         self.agent_selection = self.agents[0]
 
     def _clear_rewards(self) -> None:

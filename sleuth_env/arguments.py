@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -47,6 +48,37 @@ def whole(least: int, most: int) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def real(least: float, most: float) -> Callable[[str], float]:
+    """Make a reader of numbers that says what it wants."""
+
+    def read(text: str) -> float:
+        """Read one."""
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        # Not a number is in no range.
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"must be a number from {least:g} to {most:g}, got {text[:40]!r}")
+        return value
+
+    return read
+
+
+def some(allowed: Sequence[str]) -> Callable[[str], list[str]]:
+    """Give what reads a list, separated by commas, of what is allowed."""
+
+    def names(text: str) -> list[str]:
+        """Read one."""
+        found = text.split(",")
+        for name in found:
+            if name not in allowed:
+                raise argparse.ArgumentTypeError(f"must be some of {', '.join(allowed)}, separated by commas, got {name[:40]!r}")
+        return list(dict.fromkeys(found))
+
+    return names
 
 
 def steps(text: str) -> tuple[int, int | None]:

@@ -89,7 +89,7 @@ class Game(Protocol):
         ...
 
     def outcome(self, rules: Records, states: Records, rewards: NDArray[np.float64], terminated: NDArray[np.uint8], truncated: NDArray[np.uint8], /) -> None:
-        """Write what each seat gets (f8 [B, P]) and how the game ended (u1 [B] both); all zero while it goes on."""
+        """Write what each seat gets (f8 [B, P]) and how the game ended for it (u1 [B, P] both); all zero while it goes on."""
         ...
 
     def view(self, rules: Records, states: Records, seats: NDArray[np.int64], views: Records, /) -> None:

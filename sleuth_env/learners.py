@@ -83,9 +83,12 @@ class LearnerTable(Table):
     def draw_opponents(self, opponents: Players, shares: Sequence[float] | None = None) -> None:
         """Draw the players of every seat of games dealt from now on from these, in these shares; games under way keep theirs."""
         players = listed(opponents)
-        weights = np.ones(len(players)) if shares is None else np.asarray(shares, float)
+        try:
+            weights = np.ones(len(players)) if shares is None else np.asarray(shares, float)
+        except (TypeError, ValueError):
+            weights = np.empty(0)
         if not players or weights.shape != (len(players),) or not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
-            raise ValueError(f"opponents need one share each, not negative and not all zero, got {len(players)} opponents with shares {weights.tolist()}")
+            raise ValueError(f"opponents need one share each, not negative and not all zero, got {len(players)} opponents with shares {shares!r:.100}")
         drawn = make_players(self.game, self.options, players)
         seated = [bot for number, bot in enumerate(self.bots) if (self.seats == number).any()]
         bots = list({id(bot): bot for bot in [*drawn, *seated]}.values())
@@ -214,7 +217,7 @@ def rows_to_reset(options: dict[str, Any] | None, dealt: Bools) -> Bools:
         ValueError: the mask is none, or names no game.
         ResetNeeded: the first reset leaves games out.
     """
-    if not isinstance(options or {}, dict):
+    if options is not None and not isinstance(options, dict):
         raise ValueError(f"options must be a dictionary, got {options!r}")
     mask = (options or {}).get("reset_mask")
     if mask is None:

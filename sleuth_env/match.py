@@ -178,10 +178,10 @@ class Table:
         return legal
 
     def outcome(self, rows: ArrayLike | None = None) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-        """Give rewards (f8 [K, P]), terminated (bool [K]) and truncated (bool [K]) of some games; default: of all."""
+        """Give rewards (f8 [K, P]), terminated and truncated (bool [K, P] both) of some games; default: of all."""
         rows = self._all if rows is None else np.atleast_1d(np.asarray(rows))
         rewards = np.zeros((len(rows), self.num_players))
-        terminated, truncated = np.zeros(len(rows), np.uint8), np.zeros(len(rows), np.uint8)
+        terminated, truncated = np.zeros((2, *rewards.shape), np.uint8)
         self.game.outcome(self.rules, self._take(rows), rewards, terminated, truncated)
         return rewards, terminated.astype(np.bool_), truncated.astype(np.bool_)
 
@@ -384,4 +384,5 @@ def _note(table: Table, rows: NDArray[np.int64], at: NDArray[np.int64], games: F
     games.first[at] = place == 1
     games.wrong[at] = (accused != 0) & (place == 0)
     games.turns[at] = states["turn_number"]
-    games.rewards[at], _, games.truncated[at] = table.outcome(rows)
+    games.rewards[at], _, truncated = table.outcome(rows)
+    games.truncated[at] = truncated.any(axis=1)

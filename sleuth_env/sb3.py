@@ -145,7 +145,11 @@ class LearnerGames:
             rewards[dones], last = paid[dones], self.table.observations()
             for row in np.flatnonzero(dones).tolist():
                 episode = {"r": float(rewards[row]), "l": int(lengths[row]), "t": round(time.time() - self._began, 6)}
-                infos[row] = {"episode": episode, "terminal_observation": last[row].copy(), "TimeLimit.truncated": bool(truncated[row])}
+                infos[row] = {
+                    "episode": episode,
+                    "terminal_observation": last[row].copy(),
+                    "TimeLimit.truncated": bool(truncated[row, self.table.learners[row]]),
+                }
         return rewards, infos
 
     def action_masks(self) -> Bools:

@@ -67,7 +67,7 @@ by name. n players, holders are the n-1 opponents and the missing gems.
 
 Rewards
 -------
-All in the last step, in which everybody terminates (or, at the turn limit, is truncated); a player who is out waits for it, unasked.
+All in the last step, in which everybody terminates; at the turn limit those who are still in are truncated. A player who is out waits for it, unasked.
 
 | | winner | others |
 |---|---|---|

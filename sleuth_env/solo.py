@@ -9,7 +9,7 @@ others play until the learner has to decide, `step` takes his decision and lets 
 | Observation | ``Box(0, 1, (N,), float32)``: the learner's observation, the same vector as in the PettingZoo environment; no mask in it |
 | Actions | ``Discrete(A)``, opponents counted from the learner's left; `action_masks` gives the legal ones |
 | Rewards | the learner's part of the game's outcome, in the last step, whatever happens between his decisions and after he is out |
-| Ends | terminated: somebody has won or everybody is out; truncated: the turn limit |
+| Ends | terminated: somebody has won or everybody is out, or, at the turn limit, the learner is out or was right; truncated: the turn limit, while he is in |
 | Illegal action | ends the episode with -1, or is refused (``illegal="raise"``) |
 | Info | empty; ``{"illegal_action": True}`` where an illegal action has ended the episode |
 
@@ -127,7 +127,7 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
         self._show()
         rewards, terminated, truncated = table.outcome()
         reward = float(rewards[0, self.seat]) if self._over else 0.0
-        return table.observations()[0], reward, bool(terminated[0]), bool(truncated[0]), {}
+        return table.observations()[0], reward, bool(terminated[0, self.seat]), bool(truncated[0, self.seat]), {}
 
     def action_masks(self) -> Bools:
         """Give the legal actions (bool [A]); all of them when the episode is over, so that it is never all False."""
@@ -241,12 +241,13 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
             table.renew(np.flatnonzero(renewed).tolist())
             table.play_on()
         rewards, terminated, truncated = table.outcome()
-        terminated, truncated = (terminated & ~renewed) | ~legal, truncated & ~renewed
-        paid = np.where(legal, rewards[np.arange(self.num_envs), table.learners], ILLEGAL_REWARD)
-        self._over = terminated | truncated
+        learners = np.arange(self.num_envs), table.learners
+        over, cut = (terminated[learners] & ~renewed) | ~legal, truncated[learners] & ~renewed
+        paid = np.where(legal, rewards[learners], ILLEGAL_REWARD)
+        self._over = over | cut
         infos: dict[str, Any] = {} if legal.all() else {"illegal_action": ~legal, "_illegal_action": ~legal}
         self._show()
-        return table.observations(), np.where(self._over, paid, 0.0), terminated, truncated, infos
+        return table.observations(), np.where(self._over, paid, 0.0), over, cut, infos
 
     def action_masks(self) -> Bools:
         """Give the legal actions of each learner (bool [B, A]); all of them where an episode is over."""

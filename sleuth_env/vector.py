@@ -8,9 +8,11 @@ may be anybody. Nobody plays inside: self-play, or opponents, are the caller's, 
 | Observation | ``Box(0, 1, (B, N), float32)``: what the seat to act knows, the same vector as in the PettingZoo environment; or in int8, see ``dtype`` |
 | Actions | ``MultiDiscrete([A] * B)``, relative to the seat to act; `action_masks` gives the legal ones, others are refused |
 | Rewards | of the seat that has just acted; those of all seats, f8 [B, P], are in the info "rewards". They come in a game's last step |
-| Ends | terminated: somebody has won or everybody is out; truncated: the turn limit |
+| Ends | of the seat that has just acted, terminated: somebody has won or everybody is out; truncated: the turn limit, while it was in. A seat that was out, |
+| | or right, is terminated at the turn limit: what it gets was settled before |
 | Autoreset | ``SAME_STEP``: a finished game is followed by the next at once; what everybody saw last is in `final_observations` |
-| Info | "acting_seat" (i8 [B]), "rewards" (f8 [B, P]); "final_obs", what the seat that has acted last saw, where a game has ended |
+| Info | "acting_seat" (i8 [B]); of all seats "rewards" (f8 [B, P]) and "truncations" (bool [B, P]); "final_obs", what the seat that has acted last saw, where |
+| | a game has ended |
 
 Game ``i`` is the game of a PettingZoo environment that was reset with ``seed + i`` and, after each end, without a seed: the same deals,
 whatever ``B`` and the number of threads.
@@ -120,7 +122,7 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         self._observations: Observations = np.zeros((number, self.size), self.dtype)
         self._masks, self._taken = np.zeros((number, self.num_actions), np.uint8), np.zeros(number, np.uint8)
         self._rewards = np.zeros((number, self.options.num_players))
-        self._terminated, self._truncated = np.zeros(number, np.uint8), np.zeros(number, np.uint8)
+        self._terminated, self._truncated = np.zeros((2, *self._rewards.shape), np.uint8)
         self._forget_ends()
 
     def _forget_ends(self) -> None:
@@ -147,6 +149,7 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
     @property
     def acting_seat(self) -> NDArray[np.int64]:
         """Whose decision each row is (i8 [B])."""
+        self._must_be_dealt()
         return self._seats.copy()
 
     def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None) -> tuple[Observations, dict[str, Any]]:
@@ -170,7 +173,8 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         self._deal(rows)
         self._forget_ends()
         self._each_part(self._look)
-        self._rewards[rows] = 0
+        # In a reset nobody is paid, in games that go on neither.
+        self._rewards[:] = self._truncated[:] = 0
         self._show()
         return self._observed(), self._infos()
 
@@ -189,7 +193,7 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
             raise self._refusal(numbers, legal)
         self._actions[:], acted = numbers, self._seats.copy()
         self._each_part(self._take)
-        terminated, truncated = self._terminated > 0, self._truncated > 0
+        terminated, truncated = self._terminated[self._rows, acted] > 0, self._truncated[self._rows, acted] > 0
         over = np.flatnonzero(terminated | truncated)
         infos = self._end(over, acted) if len(over) else {}
         self._each_part(self._look)
@@ -237,6 +241,7 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
 
     def final_views(self) -> tuple[NDArray[np.int64], Records]:
         """Give the same as records (VIEW [K, P])."""
+        self._must_be_dealt()
         players = self.options.num_players
         states = opaque(self._final_states).repeat(players).view(self._states.dtype)
         return self._final_rows.copy(), self._views_of(states, np.tile(np.arange(players), len(self._final_rows))).reshape(-1, players)
@@ -308,7 +313,7 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         return self._observations.copy() if self.copy else self._observations
 
     def _infos(self) -> dict[str, Any]:
-        return {"acting_seat": self.acting_seat, "rewards": self._rewards.copy()}
+        return {"acting_seat": self.acting_seat, "rewards": self._rewards.copy(), "truncations": self._truncated > 0}
 
     def _must_be_open(self) -> None:
         if self.closed:

@@ -152,16 +152,18 @@ def assert_legal_actions_agree(options: Options, states: np.ndarray, duels: Sequ
 def assert_outcomes_agree(options: Options, states: np.ndarray, duels: Sequence[Duel]) -> None:
     """Compare rewards and how the games ended, and let the kernel check its own invariants."""
     size, rules = states.size, make_rules(options)
-    rewards, terminated, truncated, flags = np.full((size, 7), 7.0), np.full(size, 7, "u1"), np.full(size, 7, "u1"), np.full(size, -1)
+    rewards, terminated, truncated, flags = np.full((size, 7), 7.0), np.full((size, 7), 7, "u1"), np.full((size, 7), 7, "u1"), np.full(size, -1)
     kernels.outcome(rules, states, rewards, terminated, truncated)
     kernels.problems(rules, states, flags)
     finished = np.array([duel.oracle.phase == "finished" for duel in duels])
-    cut = np.array([duel.oracle.truncated for duel in duels])
+    seats = options.num_players
+    # At the turn limit only what those still in would have got is left open.
+    cut = np.array([[duel.oracle.truncated and duel.oracle.in_contention(seat) for seat in range(seats)] for duel in duels])
     expected = np.zeros((size, 7))
-    expected[:, : options.num_players] = [duel.oracle.rewards() for duel in duels]
+    expected[:, :seats] = [duel.oracle.rewards() for duel in duels]
     np.testing.assert_allclose(rewards, expected, rtol=0, atol=1e-12, err_msg="rewards")
-    assert_equal("terminated", terminated, finished & ~cut)
-    assert_equal("truncated", truncated, finished & cut)
+    assert_equal("terminated", terminated[:, :seats], finished[:, None] & ~cut)
+    assert_equal("truncated", truncated[:, :seats], finished[:, None] & cut)
     assert_equal("problems", flags, np.zeros(size))
 
 

@@ -37,7 +37,7 @@ def play(options: Options, size: int, steps: int, seed: int = 1) -> Iterator[byt
     states, taken = kernels.new_states(size), np.zeros(size, "u1")
     kernels.deal(rules, states, chance.integers(0, 2**64, size, np.uint64))
     for _ in range(steps):
-        marks, rewards, ends, views = np.zeros((size, num_actions(options)), "u1"), np.zeros((size, 7)), np.zeros((2, size), "u1"), np.zeros(size, VIEW)
+        marks, rewards, ends, views = np.zeros((size, num_actions(options)), "u1"), np.zeros((size, 7)), np.zeros((2, size, 7), "u1"), np.zeros(size, VIEW)
         kernels.legal(rules, states, marks)
         kernels.outcome(rules, states, rewards, *ends)
         view(rules, states, chance.integers(0, options.num_players, size), views)

@@ -122,9 +122,10 @@ class Situation:
 
     def rewards(self) -> list[float]:
         """Give the players' rewards."""
-        rewards, terminated, truncated = np.zeros((1, 7)), np.zeros(1, "u1"), np.zeros(1, "u1")
+        rewards, terminated, truncated = np.zeros((1, 7)), np.zeros((1, 7), "u1"), np.zeros((1, 7), "u1")
         kernels.outcome(self.rules, self.states, rewards, terminated, truncated)
-        self.ended_by_rules, self.cut_short = bool(terminated[0]), bool(truncated[0])
+        self.cut_off = [seat for seat in range(self.n) if truncated[0, seat]]
+        self.ended_by_rules, self.cut_short = bool(terminated[0, : self.n].all()), bool(self.cut_off)
         return rewards[0, : self.n].tolist()
 
     def problems(self) -> int:

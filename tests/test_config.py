@@ -153,6 +153,10 @@ def test_the_list_of_keys_has_every_option_of_the_game_and_says_what_is_legal():
     assert listed["options.max_turns"][1] == 300
     assert "above 0, at most 1" in listed["ppo.learning_rate"][0]
     assert "above 0" in listed["ppo.target_kl"][0]
+    assert "(at least 1, at most 16384)" in listed["num_envs"][0]
+    assert "(at least 0, below 4294967296)" in listed["seed"][0]
+    assert "(each at least 1, at most 4096, at most 8 of them)" in listed["network.hidden"][0]
+    assert "(at least 1, at most 1000000000000)" in listed["evaluation.patience"][0]
     assert "one of cpu, cuda, auto" in listed["device"][0]
     assert "one of maskable_ppo, ppo" in listed["algorithm"][0]
     assert "three or four players" in listed["options.missing"][0]

@@ -9,6 +9,7 @@ import pytest
 import torch
 import yaml
 
+from sleuth_env.policy_file import read_metadata
 from tests.test_train import TINY, curve, steps_of, the_line
 from training.config import ConfigError, EvaluationConfig, make_config
 from training.early_stop import EarlyStop
@@ -111,3 +112,18 @@ def test_a_checkpoint_of_an_earlier_version_knows_nothing_of_it(tiny: Path):
         torch.save(state, path)
     assert main(["--resume", str(run), "--total-steps=128"]) == 0
     assert steps_of(run) == [64, 128]
+
+
+def test_scores_of_other_matches_are_not_compared(tiny: Path):
+    run = tiny.parent / "run"
+    assert main([str(tiny), "--total-steps=192", "--evaluation.patience=2"]) == 0
+    best = (run / "best.safetensors").read_bytes()
+    # A run that is complete is not touched.
+    assert main(["--resume", str(run), "--evaluation.deals=5", "--evaluation.stop-at=0.1"]) == 2
+    assert (run / "best.safetensors").read_bytes() == best
+    # Two were not better than 40 %, but in other matches 20 % is the best.
+    assert main(["--resume", str(run), "--evaluation.deals=5", "--total-steps=256", "--evaluation.patience=null", "--evaluation.stop-at=0.45"]) == 0
+    assert (run / "best-000000000192.safetensors").read_bytes() == best
+    assert read_metadata(run / "best.safetensors")["win_share"] == SCORES[3]
+    state = torch.load(run / "checkpoints" / "000000000256.pt", weights_only=True)["early_stop"]
+    assert state == {"best": SCORES[3], "since_best": 0, "matches": {"against": ["random"], "deals": 5, "seed": 1_000}}

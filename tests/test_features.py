@@ -12,7 +12,7 @@ from sleuth_env.sleuth import features
 from sleuth_env.sleuth.belief import belief
 from sleuth_env.sleuth.cards import ALL_GEMS, ALLOWED, QUESTIONS, Options, make_rules, num_actions, question_gems
 from sleuth_env.sleuth.clues import read_sheet
-from sleuth_env.sleuth.features import RECORDS, observation_layout, observation_size, write_observations
+from sleuth_env.sleuth.features import RECORDS, Observer, observation_layout, observation_size, write_observations
 from sleuth_env.sleuth.rules import legal, step
 from sleuth_env.sleuth.state import FINISHED, LEFT, SECOND, TURN, deal, new_states
 from sleuth_env.sleuth.view import VIEW, view
@@ -92,6 +92,22 @@ def test_the_blocks_fill_the_observation_without_gap_or_overlap(num_players: int
         end += block.size
     assert end == layout.size == observation_size(Options(num_players), record)
     assert len({block.name for block in layout}) == len(layout.blocks)
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_only_views_that_are_there_are_written_and_only_where_that_is_allowed(record: str) -> None:
+    options = VARIANTS[0]
+    views = views_of_random_play(options)[:2].copy()
+    observer, out = Observer(make_rules(options), views, record), np.zeros((40, observation_size(options, record)), np.float32)
+    for number in (40, -1):
+        with pytest.raises(ValueError, match=f"there are 2 views to write the first of, got {number}"):
+            observer.write_first(number, out[:number])
+    observer.write_first(1, out[:1])
+    assert (out[:1] == observe(options, views[:1], record)).all()
+    assert (out[1:] == 0).all()
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="cannot be written to"):
+        observer.write(out[:2])
 
 
 @each_case

@@ -96,10 +96,12 @@ class GameMachine(RuleBasedStateMachine):
 
     @invariant()
     def rewards_add_up_to_nothing_unless_the_game_was_cut_short(self) -> None:
-        rewards, terminated, truncated = np.zeros((1, 7)), np.zeros(1, "u1"), np.zeros(1, "u1")
+        rewards, terminated, truncated = np.zeros((1, 7)), np.zeros((1, 7), "u1"), np.zeros((1, 7), "u1")
         kernels.outcome(self.rules, self.states, rewards, terminated, truncated)
-        assert bool(terminated[0] or truncated[0]) != self.going_on
-        if terminated[0] and self.states["place"].any():
+        over = (terminated | truncated)[0, : self.options.num_players]
+        assert (over != self.going_on).all()
+        assert not (terminated & truncated).any()
+        if over.all() and not truncated.any() and self.states["place"].any():
             assert abs(rewards.sum()) < 1e-9
         if self.going_on:
             assert not rewards.any()

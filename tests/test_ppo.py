@@ -211,6 +211,18 @@ def test_only_a_truncated_game_is_bootstrapped_with_what_each_seat_saw_last():
     assert (rollout.final_values[~ended] == 0).all()
 
 
+def test_who_was_out_or_right_before_the_turn_limit_is_not_bootstrapped():
+    made = learner(options={"num_players": 4, "winners": 3, "max_turns": 4}, network={"hidden": [16], "initial_bias": {"accuse": -5, "final": -9}})
+    with torch.no_grad():
+        made.network.last_value.bias += 3.0
+    rollout = made._collect(go_on)
+    assert rollout is not None
+    ended, settled = rollout.followers == ENDED, rollout.rewards != 0
+    assert (ended & settled).sum() > 20
+    assert (rollout.final_values[ended & settled] == 0).all()
+    assert (rollout.final_values[ended & ~settled] > 1).sum() > 10
+
+
 def test_a_game_that_was_won_is_not_bootstrapped():
     made = learner(network={"hidden": [16], "initial_bias": {"accuse": 5}})
     with torch.no_grad():

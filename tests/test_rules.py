@@ -295,6 +295,8 @@ def test_the_turn_limit_ends_the_game_after_that_many_turns() -> None:
     assert (game.phase, game.turn_number, game.truncated) == (kernels.FINISHED, 3, 1)
     assert game.rewards() == pytest.approx([1.0, -1 / 3, 0.0, 0.0])
     assert (game.ended_by_rules, game.cut_short) == (False, True)
+    # What the one who was right and the one who is out get was settled before.
+    assert game.cut_off == [2, 3]
 
 
 def test_a_right_accusation_in_the_last_turn_is_no_truncation() -> None:

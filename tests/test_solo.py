@@ -17,8 +17,8 @@ from gymnasium.utils.env_checker import check_env
 
 import sleuth_env
 from sleuth_env.game import IllegalAction
-from sleuth_env.sleuth import RECORDS, Options, draw_ansi, make_bot, num_actions, observation_size
-from sleuth_env.solo import SoloEnv
+from sleuth_env.sleuth import RECORDS, Options, action_name, draw_ansi, make_bot, num_actions, observation_size
+from sleuth_env.solo import SoloEnv, SoloVectorEnv
 from tests.playing import digest, episode, keywords, some_steps
 from tests.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
 
@@ -130,6 +130,17 @@ def test_the_turn_limit_truncates() -> None:
     env.reset(seed=1)
     exchange = int(np.flatnonzero(env.action_masks())[-37])
     assert env.step(exchange)[1:] == (0.0, False, True, {})
+
+
+@pytest.mark.parametrize("face", [SoloEnv, SoloVectorEnv])
+def test_at_the_turn_limit_a_learner_who_is_out_is_terminated(face: type) -> None:
+    env = face(num_players=3, max_turns=1, opponents=RANDOM, accuse="own_turn", learner_seat=0, first_player="seat_0")
+    for seed in range(5):
+        env.reset(seed=seed)
+        mask, hand = np.atleast_2d(env.action_masks())[0], np.atleast_1d(env.reveal())[0]
+        wrong = next(int(action) for action in np.flatnonzero(mask)[-36:] if action_name(int(action), 3).removeprefix("accuse ") not in hand["missing"])
+        _, reward, terminated, truncated, _ = env.step(wrong if face is SoloEnv else np.array([wrong]))
+        assert (float(np.squeeze(reward)), bool(terminated), bool(truncated)) == (-0.5, True, False)
 
 
 class Winner:

@@ -165,7 +165,7 @@ def opening() -> tuple[np.ndarray, np.ndarray]:
 
 def test_a_run_that_is_complete_or_no_run_is_not_resumed(finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["--resume", str(finished)]) == 2
-    assert "complete with 256 steps" in capsys.readouterr().err
+    assert "is complete (256 steps)" in capsys.readouterr().err
     assert main(["--resume", str(tmp_path)]) == 2
     assert "no run folder" in capsys.readouterr().err
 

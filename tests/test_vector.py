@@ -53,8 +53,9 @@ def test_every_row_is_the_game_of_a_pettingzoo_environment(options: Options) -> 
         observations, rewards, terminated, truncated, infos = envs.step(np.array(actions))
         assert infos["rewards"].tolist() == [list(env.rewards.values()) for env in singles]
         assert rewards.tolist() == [env.rewards[agent] for env, agent in zip(singles, agents, strict=True)]
-        assert terminated.tolist() == [env.terminations["player_0"] for env in singles]
-        assert truncated.tolist() == [env.truncations["player_0"] for env in singles]
+        assert terminated.tolist() == [env.terminations[agent] for env, agent in zip(singles, agents, strict=True)]
+        assert truncated.tolist() == [env.truncations[agent] for env, agent in zip(singles, agents, strict=True)]
+        assert infos["truncations"].tolist() == [list(env.truncations.values()) for env in singles]
         for i in np.flatnonzero(terminated | truncated):
             last = singles[i].observe(agents[i])["observation"]
             assert infos["final_obs"][i].tobytes() == last.tobytes()
@@ -139,8 +140,12 @@ def test_some_games_can_be_reset() -> None:
         envs.step(np.zeros(3, np.int64))
     with pytest.raises(gymnasium.error.ResetNeeded):
         envs.reset(options={"reset_mask": np.array([True, False, True])})
-    with pytest.raises(ValueError, match=r"options must be a dictionary, got \[1\]"):
-        envs.reset(options=[1])
+    for wrong in ([1], []):
+        with pytest.raises(ValueError, match="options must be a dictionary, got"):
+            envs.reset(options=wrong)
+    for given in (lambda: envs.acting_seat, envs.final_views, envs.final_observations, envs.views, envs.action_masks):
+        with pytest.raises(gymnasium.error.ResetNeeded):
+            given()
     envs.reset(seed=1)
     steps(envs, 5)
     before = envs.reveal()

@@ -135,7 +135,7 @@ def resumed_run(folder: Path, overrides: dict[str, str]) -> Any:
     if run.ended:
         run.close()
         more = "a larger --total-steps" if run.steps >= config.total_steps else "--evaluation.stop-at null --evaluation.patience null"
-        raise ConfigError(f"{folder} is complete with {run.steps} steps ({run.ended}): go on with {more}")
+        raise ConfigError(f"{folder} is complete ({run.ended}): go on with {more}")
     if config != before:
         run.write_config()
     return run

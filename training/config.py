@@ -107,7 +107,9 @@ class PpoConfig(Section):
     rollout_steps: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=65536)] = Field(
         128, description="decisions of each environment between two updates"
     )
-    batch_size: Annotated[int, BeforeValidator(whole_number), Field(ge=2, le=MOST_ROLLOUT)] = Field(1024, description="decisions in a minibatch")
+    batch_size: Annotated[int, BeforeValidator(whole_number), Field(ge=2, le=MOST_ROLLOUT)] = Field(
+        1024, description="decisions in a minibatch, a divisor of num_envs * rollout_steps"
+    )
     epochs: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=100)] = Field(4, description="passes over each rollout")
     learning_rate: float = Field(3e-4, gt=0, le=1, description="Adam's step size")
     final_learning_rate: float | None = Field(None, ge=0, le=1, description="its value at the end of the run; null: constant")
@@ -133,7 +135,11 @@ class PpoConfig(Section):
 class OpponentsConfig(Section):
     """Who sits in the other seats (``ppo``: in all seats); every seat of every game is drawn anew in these shares."""
 
-    bots: dict[PlayerName, Share] = Field({"random": 1.0}, max_length=64, description="share of each named bot, or of a policy file")
+    bots: dict[PlayerName, Share] = Field(
+        {"random": 1.0},
+        max_length=64,
+        description=f"share of each bot ({', '.join(sleuth.BOTS)}), policy that comes with the package (pretrained:4p) or policy file",
+    )
     past_selves: Share = Field(1.0, description="share of snapshots of the learner")
     learner: Share = Field(1.0, description="algorithm ppo: share of the learner itself, who learns in every seat that is his; at least one in every game")
     snapshot_every: Count = Field(50_000, description="steps between two snapshots")
@@ -326,8 +332,12 @@ def keys(section: type[BaseModel] = Config, prefix: str = "") -> Iterator[tuple[
 def _legal(schema: dict[str, Any]) -> str:
     """Say in words what a JSON schema allows."""
     schema = schema.get("anyOf", [schema])[0]
-    words = {"exclusiveMinimum": "above", "minimum": "at least", "exclusiveMaximum": "below", "maximum": "at most"}
+    # Beside JSON's names stand pydantic's own: those of numbers that are prepared before they are checked.
+    words = {"exclusiveMinimum": "above", "minimum": "at least", "ge": "at least", "exclusiveMaximum": "below", "lt": "below"}
+    words |= {"maximum": "at most", "le": "at most", "multiple_of": "a multiple of"}
     limits = [f"{word} {schema[key]}" for key, word in words.items() if key in schema]
+    limits += [f"each {limit}" for limit in [_legal(schema["items"]).strip(" ()")] if limit] if "items" in schema else []
+    limits += [f"at most {schema['maxItems']} of them"] if "maxItems" in schema else []
     limits += [f"only {schema['const']}"] if "const" in schema else []
     limits += [f"one of {', '.join(schema['enum'])}"] if "enum" in schema else []
     return f" ({', '.join(limits)})" if limits else ""

@@ -13,7 +13,7 @@ class EarlyStop:
     """Watch the mean win shares of evaluations.
 
     Whether to stop depends on nothing but the settings and the two numbers, so a run that was resumed stops where an unbroken one does, and one that
-    has stopped goes on with other settings.
+    has stopped goes on with other settings. With other matches the numbers mean something else, and begin anew.
 
     Args:
         settings: of the run.
@@ -40,10 +40,19 @@ class EarlyStop:
             return f"{self.since_best} evaluations have not been better than {self.best:.1%}, evaluation.patience = {patience}"
         return ""
 
+    @property
+    def matches(self) -> dict[str, Any]:
+        """What the win shares are of: only those of the same matches can be compared."""
+        return self.settings.model_dump(include={"against", "deals", "seed"})
+
     def state(self) -> dict[str, Any]:
         """Give what `restore` needs."""
-        return {"best": self.best, "since_best": self.since_best}
+        return {"best": self.best, "since_best": self.since_best, "matches": self.matches}
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state; whatever does not fit raises an error of any kind."""
-        self.best, self.since_best = float(state["best"]), int(state["since_best"])
+    def restore(self, state: dict[str, Any]) -> bool:
+        """Go on from a state, if it is of the same matches, and tell whether it is; whatever does not fit raises an error of any kind."""
+        best, since_best = float(state["best"]), int(state["since_best"])
+        same: bool = state.get("matches", self.matches) == self.matches  # older checkpoints have none
+        if same:
+            self.best, self.since_best = best, since_best
+        return same

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ import numpy as np
 
 import sleuth_env.sleuth.racer as racer
 from sleuth_env import Options, make_bot, sleuth
-from sleuth_env.arguments import whole
+from sleuth_env.arguments import some, whole
 from sleuth_env.match import Table
 
 TABLE = Path(racer.__file__).with_name("outlook.json")
@@ -120,19 +119,6 @@ def fit(options: Options, rounds: int, num_games: int, batch: int, seed: int) ->
             learned.add(moment)
             print(f"  round {number + 1}, {moment}: {len(won)} waits, {won.mean():.3f} won, weights {weights[moment].round(3).tolist()}", flush=True)
     return weights if learned else None
-
-
-def some(allowed: Sequence[str]) -> Callable[[str], list[str]]:
-    """Give what reads a list, separated by commas, of what is allowed."""
-
-    def names(text: str) -> list[str]:
-        found = text.split(",")
-        for name in found:
-            if name not in allowed:
-                raise argparse.ArgumentTypeError(f"must be some of {', '.join(allowed)}, separated by commas, got {name!r}")
-        return list(dict.fromkeys(found))
-
-    return names
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -6,11 +6,10 @@ Axis letters: ``D`` decisions, ``A`` actions.
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, isfinite
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sleuth_env.arguments import whole
+from sleuth_env.arguments import real, whole
 from sleuth_env.policy import make_player, save_policy
 from sleuth_env.policy_file import SUFFIX, PolicyError
 
@@ -146,25 +145,6 @@ def lines(marks: Sequence[Marks]) -> list[str]:
 # --- the command line ---
 
 
-def share(text: str) -> float:
-    """Read a number above 0 and below 1."""
-    value = fraction(text)
-    if value == 1:
-        raise argparse.ArgumentTypeError(f"must be a number above 0, below 1, got {text[:40]!r}")
-    return value
-
-
-def fraction(text: str) -> float:
-    """Read a number above 0 and at most 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not (isfinite(value) and 0 < value <= 1):
-        raise argparse.ArgumentTypeError(f"must be a number above 0, at most 1, got {text[:40]!r}")
-    return value
-
-
 def make_parser() -> Parser:
     """Make a parser with the options of imitation and one for each key of the schema."""
     parser = Parser("python -m training.imitate", DESCRIPTION, "%(prog)s [-h] CONFIG --teacher BOT --out FILE [--OPTION VALUE ...]")
@@ -175,9 +155,13 @@ def make_parser() -> Parser:
         "--decisions": (whole(1000, MOST_DECISIONS), 500_000, "decisions to learn from and to be examined on; about 2 kB of memory each"),
         "--epochs": (whole(1, 1000), 8, "passes over them"),
         "--batch-size": (whole(1, 2**20), 512, "decisions in a minibatch"),
-        "--learning-rate": (fraction, 1e-3, "Adam's step size at first; it falls linearly to 0"),
-        "--declined": (fraction, 0.05, "share of the offers to accuse declined by the teacher that is kept; each weighs as much as those left out with it"),
-        "--held-out": (share, 0.1, "share of the games that is not learned from, but tells how often policy and teacher agree"),
+        "--learning-rate": (real(1e-9, 1), 1e-3, "Adam's step size at first; it falls linearly to 0"),
+        "--declined": (
+            real(0.001, 1),
+            0.05,
+            "share of the offers to accuse declined by the teacher that is kept; each weighs as much as those left out with it",
+        ),
+        "--held-out": (real(0.001, 0.999), 0.1, "share of the games that is not learned from, but tells how often policy and teacher agree"),
     }
     for name, (kind, default, text) in numbers.items():
         parser.add_argument(name, type=kind, default=default, metavar="VALUE", help=f"{text} [%(default)s]")

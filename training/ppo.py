@@ -58,7 +58,7 @@ def advantages(rewards: Any, values: Any, final_values: Any, followers: Any, gam
     Args:
         rewards: f4 [D], between a decision and the same seat's next one, or the game's end.
         values: f4 [D], the network's.
-        final_values: f4 [D], the value after a game's truncation; zero after its end by the rules.
+        final_values: f4 [D], the value after a game's truncation; zero after its end by the rules, and for who was out or right already.
         followers: i8 [D], the number of the trajectory's next decision, always a greater one, or `ENDED` or `OPEN`.
         gamma: the discount of a decision.
         gae_lambda: the estimate's lambda.
@@ -201,7 +201,7 @@ class PpoLearner:
                 return None
             _, _, terminated, truncated, infos = self.envs.step(self._act(rollout))
             if (terminated | truncated).any():
-                self._end(rollout, truncated, infos["rewards"])
+                self._end(rollout, infos["truncations"], infos["rewards"])
         return rollout
 
     def _act(self, rollout: Rollout) -> Ints:
@@ -246,9 +246,9 @@ class PpoLearner:
     def _end(self, rollout: Rollout, truncated: NDArray[np.bool_], rewards: NDArray[np.float64]) -> None:
         """Pay the seats of games that have ended, and seat players at the next ones."""
         games, views = self.envs.final_views()
-        cut, final_values = np.flatnonzero(truncated[games]), np.zeros(views.shape, np.float32)
-        if len(cut):
-            final_values[cut] = self._values(observed(self.config, opaque(views)[cut].view(sleuth.VIEW).ravel())).reshape(len(cut), -1)
+        cut, final_values = truncated[games], np.zeros(views.shape, np.float32)
+        if cut.any():
+            final_values[cut] = self._values(observed(self.config, opaque(views)[cut].view(sleuth.VIEW)))
         rollout.end(games, rewards[games], final_values)
         rollout.results += league.results_of((league.LEARNER, *self._names), self._players[games], rewards[games])
         learned = self._players[games] == LEARNER

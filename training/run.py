@@ -57,6 +57,7 @@ class Run:
         self.iterations, self.seconds = 0, 0.0
         self.best_score = -np.inf  # of the file; the checkpoint may know less
         self.early_stop, self.league = EarlyStop(config.evaluation), League()
+        self.same_matches = True  # as those in which the run was evaluated before
         self.lock: IO[bytes] | None = None
         self.signal = 0
         self.learner = self._make_learner()
@@ -114,7 +115,7 @@ class Run:
             self._restore_latest()
             best = self.folder / "best.safetensors"
             # The file may be newer than the checkpoint.
-            share = read_metadata(best)["win_share"] if best.exists() else None
+            share = read_metadata(best)["win_share"] if best.exists() and self.same_matches else None
             self.best_score = -np.inf if share is None else share
             if self.pool.settings.past_selves and not self.pool.past_selves:
                 self.pool.add(self.policy())
@@ -153,7 +154,7 @@ class Run:
         try:
             self.learner.restore(state)
             # Older checkpoints have neither.
-            self.early_stop.restore(state.get("early_stop", self.early_stop.state()))
+            self.same_matches = self.early_stop.restore(state.get("early_stop", self.early_stop.state()))
             self.league.restore(state.get("league", self.league.state()))
         except Exception as error:
             raise ConfigError(f"{path} cannot be resumed: {' '.join(str(error).split())[:300]}") from error
@@ -176,6 +177,8 @@ class Run:
 
     def train(self) -> int:
         """Train to the end, or to a signal; give the signal's number, 0 at the end."""
+        if not self.same_matches:
+            self._begin_matches()
         screen = Screen(self.config.total_steps, self.steps)
         began = time.monotonic() - self.seconds
         with self._signals():
@@ -195,6 +198,13 @@ class Run:
                 self.close()
         self.logger.close()
         return self.signal
+
+    def _begin_matches(self) -> None:
+        """Put the best policy of other matches aside, for its score cannot be compared; from here on that holds after a kill, too."""
+        best = self.folder / "best.safetensors"
+        if best.exists():
+            best.replace(best.with_name(f"best-{self.steps:012d}.safetensors"))
+        self.checkpoint()
 
     def _learn(self) -> Learned | None:
         """Collect one rollout and learn from it; None where a signal ended the rollout, and nothing has changed."""

@@ -359,13 +359,17 @@ class Observer:
             out: float32 [B, N], or int8 [B, N], in which `INT8_ONE` is 1; overwritten.
 
         Raises:
-            ValueError: `out` has another shape or another type.
+            ValueError: `out` has another shape or another type, or is read-only.
             Contradiction: a view that no deal satisfies (not with "raw"); it cannot come from a game.
         """
         self.write_first(self._shape[0], out)
 
     def write_first(self, number: int, out: np.ndarray) -> None:
         """Write the observations of the first views only (``number``, at most B) into as many rows, see `write`."""
+        if not 0 <= number <= self._shape[0]:
+            raise ValueError(f"there are {self._shape[0]} views to write the first of, got {number}")
+        if not out.flags.writeable:
+            raise ValueError("out cannot be written to")
         if out.shape != (number, self._shape[1]) or out.dtype not in ONES:
             raise ValueError(f"out must be float32 or int8 of the shape {(number, self._shape[1])}, got {out.dtype} of the shape {out.shape}")
         one, half = ONES[out.dtype]

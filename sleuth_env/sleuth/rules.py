@@ -385,13 +385,15 @@ def outcome(rules, states, rewards, terminated, truncated):
         rewards: f8 [B, P], written: all zero until the game is finished; the j-th right player gets 1 - (j-1)/winners, the
             others share the negative sum; if nobody was right everybody gets -1/(n-1). In a truncated game right players
             get the same, players who are out -1/(n-1), players still in 0.
-        terminated: u1 [B], written: 1 where the game has ended by the rules.
-        truncated: u1 [B], written: 1 where the turn limit ended it.
+        terminated: u1 [B, P], written: 1 where the game is over for a seat by the rules.
+        truncated: u1 [B, P], written: 1 where the turn limit ended it: for who was still in, as what the others get was settled.
     """
     for b in range(states.size):
         finished = states[b]["phase"] == FINISHED
-        terminated[b] = finished and not states[b]["truncated"]
-        truncated[b] = finished and states[b]["truncated"]
         rewards[b, :] = 0.0
+        for seat in range(rules[0]["num_players"]):
+            cut = finished and states[b]["truncated"] and states[b]["standing"][seat] == IN
+            truncated[b, seat] = cut
+            terminated[b, seat] = finished and not cut
         if finished:
             _rewards(rules[0], states[b], rewards[b])

@@ -1,0 +1,57 @@
+"""The scripts under ``benchmarks/``: what is wrong with their arguments is said in one line, before anything is measured."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+HERE = Path(__file__).parents[1]
+WRONG = [
+    ("throughput", "--players 2", "argument --players: must be a whole number from 3 to 7, got '2'"),
+    ("throughput", "--seconds nan", "argument --seconds: must be a number from 0.001 to 3600, got 'nan'"),
+    ("throughput", "--repeat 0", "argument --repeat: must be a whole number from 1 to 1000, got '0'"),
+    ("throughput", "--parts --threads 2", "--parts measures on one thread"),
+    ("training", "--turns 0", "argument --turns: must be a whole number from 1 to 1000, got '0'"),
+    ("training", "--learner 2", "argument --learner: must be a number from 0.001 to 1, got '2'"),
+    ("training", "--config nope.yaml", "nope.yaml: cannot be read as a configuration file"),
+    ("training", "--config configs/four_players.yaml", "start means nothing to MaskablePPO"),
+    ("training", "--config configs/selfplay_smoke.yaml", "opponents.past_selves must be 0"),
+    ("training", "--config configs/against_sheet.yaml --players 4", "a configuration file has its own"),
+    ("training", "--config relational.yaml", "network.kind: 'relational' needs algorithm 'ppo'"),
+    ("sheet", "--games 9", "argument --games: must be a whole number from 10 to 1000000, got '9'"),
+    ("startup", "--repeats 0", "argument --repeats: must be a whole number from 1 to 1000, got '0'"),
+    ("worlds", "--players 2", "argument --players: must be a whole number from 3 to 7, got '2'"),
+    ("tables", "--bots nobody", "argument --bots: must be some of random, cautious, sheet, entropy, racer, separated by commas, got 'nobody'"),
+]
+
+
+def run(script: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(HERE)
+    monkeypatch.setattr(sys, "argv", [f"{script}.py", *words.split()])
+    runpy.run_path(f"benchmarks/{script}.py", run_name="__main__")
+
+
+@pytest.mark.parametrize(("script", "words", "message"), WRONG)
+def test_what_is_wrong_with_the_arguments_is_said(
+    script: str, words: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "relational.yaml").write_text(yaml.safe_dump({"network": {"kind": "relational"}, "opponents": {"past_selves": 0}}))
+    with pytest.raises(SystemExit) as exit_:
+        run(script, words.replace("relational.yaml", str(tmp_path / "relational.yaml")), monkeypatch)
+    assert exit_.value.code == 2
+    shown = capsys.readouterr()
+    assert message in shown.err.splitlines()[-1]
+    assert shown.out == ""
+
+
+def test_both_algorithms_are_measured_also_where_every_seat_learns(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    small = {"num_envs": 4, "network": {"hidden": [8]}, "ppo": {"rollout_steps": 4, "batch_size": 8, "epochs": 1}, "options": {"num_players": 3}}
+    (tmp_path / "small.yaml").write_text(yaml.safe_dump(small))
+    run("training", f"--config {tmp_path / 'small.yaml'} --learner 1 --turns 1 --seconds 0.001 --deals 2", monkeypatch)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("3 players, network [8], 1 passes, 1 threads")
+    assert [line.split()[0] for line in lines[1:]] == ["maskable_ppo", "ppo"] * 3
