@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import torch
 import yaml
 
 from sleuth_env.policy import load_policy, save_policy
-from tests.test_train import TINY, curve, played, states, steps_of
+from tests.test_train import TINY, curve, played, states, steps_of, the_line
 from training.config import make_config
 from training.network import ActorCritic, numpy_policy
 from training.ppo import PpoLearner
@@ -175,3 +176,41 @@ def test_a_warm_run_that_is_resumed_is_the_unbroken_one(tmp_path: Path):
         broken.train()
     for one, other in zip(states(unbroken), states(broken), strict=True):
         assert torch.equal(one, other)
+
+
+def emptied(games: dict[str, Any]) -> None:
+    """Leave a decision without observation."""
+    games["waiting"]["seen"]["starts"] = games["waiting"]["seen"]["starts"][:-1]
+
+
+TAMPERED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "a player who is nobody": (lambda games: games["players"].fill_(99), "its players are out of range"),
+    "a player below nobody": (lambda games: games["players"].fill_(-1), "its players are out of range"),
+    "a decision that is not there": (lambda games: games["last"].fill_(10**6), "its last are out of range"),
+    "a length below nothing": (lambda games: games["lengths"].fill_(-1), "its lengths are out of range"),
+    "one seat less": (lambda games: games.update(lengths=games["lengths"][:, 1:]), "its lengths are out of range"),
+    "names that are none": (lambda games: games.update(names=3), "its opponents have no names"),
+    "columns far outside": (lambda games: games["waiting"]["seen"]["columns"].fill_(2**30), "its observations point outside"),
+    "rows that begin late": (lambda games: games["waiting"]["seen"]["starts"].add_(1), "its observations point outside"),
+    "not a number": (lambda games: games["waiting"]["values"].fill_(float("nan")), "its decisions have no finite numbers"),
+    "an action that is none": (lambda games: games["waiting"]["actions"].fill_(10**4), "its decisions are not legal"),
+    "an observation less": (emptied, "its observations point outside"),
+    "a stream that is none": (lambda games: games["envs"].update(streams=[1] * 8), "is no state of a stream"),
+}
+
+
+@pytest.mark.parametrize("case", TAMPERED)
+def test_stored_games_that_point_outside_are_refused_in_one_line(tiny: Path, tmp_path: Path, case: str, capsys: pytest.CaptureFixture[str]):
+    change, words = TAMPERED[case]
+    assert main([str(tiny), "--total-steps", "64"]) == 0
+    first, path = sorted((tmp_path / "run" / "checkpoints").glob("*.pt"))
+    first.unlink()
+    state = torch.load(path, weights_only=True)
+    assert len(state["games"]["waiting"]["actions"])
+    change(state["games"])
+    torch.save(state, path)
+    capsys.readouterr()
+    assert main(["--resume", str(tmp_path / "run"), "--total-steps", "128"]) == 2
+    line = the_line(capsys)
+    assert f"{path} cannot be resumed: " in line
+    assert words in line

@@ -28,6 +28,17 @@ class Decisions:
         """Count them."""
         return len(self.actions)
 
+    def check(self, width: int, num_actions: int) -> None:
+        """Raise ValueError unless the arrays fit one another, with observations of so many numbers and so many actions."""
+        self.seen.check(width)
+        number, floats = len(self.seen), (self.log_probs, self.values)
+        if self.legal.shape != (number, num_actions) or self.legal.dtype != np.uint8 or self.actions.shape != (number,) or self.actions.dtype != np.int64:
+            raise ValueError("its decisions do not fit one another")
+        if not ((self.actions >= 0) & (self.actions < num_actions)).all() or not self.legal[np.arange(number), self.actions].all():
+            raise ValueError("its decisions are not legal")
+        if any(array.shape != (number,) or array.dtype != np.float32 or not np.isfinite(array).all() for array in floats):
+            raise ValueError("its decisions have no finite numbers")
+
     def take(self, rows: NDArray[np.int64]) -> Decisions:
         """Give some of them, in this order."""
         return Decisions(self.seen.take(rows), self.legal[rows], self.actions[rows], self.log_probs[rows], self.values[rows])

@@ -97,5 +97,7 @@ class League:
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state; whatever does not fit raises an error of any kind."""
         self.members = {name: Member(float(rating), int(games), int(wins)) for name, (rating, games, wins) in state.items()}
+        if not all(np.isfinite(member.rating) for member in self.members.values()):
+            raise ValueError("its ratings are not finite numbers")
         if LEARNER not in self.members:
             raise ValueError("a league without a learner")

@@ -368,9 +368,21 @@ class PpoLearner:
         self.chance.bit_generator.state, self.bits.bit_generator.state = games["chance"], games["bits"]
         self._deal()
         if len(games["players"]) == self.config.num_envs:
+            waiting = Decisions(**games["waiting"] | {"seen": SparseRows(**games["waiting"]["seen"])})
+            self._check(games, waiting)
             self._return_to(games)
-            self._seated, self._names, self._last = games["seated"], games["names"], games["last"]
-            self._waiting = Decisions(**games["waiting"] | {"seen": SparseRows(**games["waiting"]["seen"])})
+            self._seated, self._names, self._last, self._waiting = bool(games["seated"]), games["names"], games["last"], waiting
+
+    def _check(self, games: dict[str, Any], waiting: Decisions) -> None:
+        """Raise ValueError where what was stored points outside of what there is; the bytes of the games themselves are taken as they are."""
+        waiting.check(sleuth.observation_size(self.config.options, self.config.record), self.envs.num_actions)
+        if not isinstance(games["names"], list) or not all(isinstance(name, str) for name in games["names"]):
+            raise ValueError("its opponents have no names")
+        ends = {"players": (LEARNER, len(games["names"])), "lengths": (0, np.inf), "last": (-1, len(waiting) - 1)}
+        for name, (least, most) in ends.items():
+            array = games[name]
+            if array.shape != self._players.shape or array.dtype != np.int64 or not ((array >= least) & (array <= most)).all():
+                raise ValueError(f"its {name} are out of range")
 
     def _position(self) -> dict[str, Any]:
         """Take down where the games and the generators are."""

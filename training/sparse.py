@@ -41,6 +41,15 @@ class SparseRows:
         """Count the rows."""
         return len(self.starts) - 1
 
+    def check(self, width: int) -> None:
+        """Raise ValueError unless these are rows of so many numbers: the kernels that read them do not look."""
+        starts, columns, values = self.starts, self.columns, self.values
+        kinds = (starts.dtype, columns.dtype, values.dtype) == (np.int32, np.int32, np.float32) and starts.ndim == columns.ndim == values.ndim == 1
+        if not kinds or len(columns) != len(values) or not np.isfinite(values).all():
+            raise ValueError("its observations are no rows of numbers")
+        if starts[:1].tolist() != [0] or starts[-1] != len(columns) or (np.diff(starts) < 0).any() or not ((columns >= 0) & (columns < width)).all():
+            raise ValueError("its observations point outside")
+
     @classmethod
     def of(cls, matrix: NDArray[np.float32]) -> SparseRows:
         """Leave out the zeros of a matrix (f4 [B, N])."""
