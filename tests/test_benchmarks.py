@@ -54,4 +54,4 @@ def test_both_algorithms_are_measured_also_where_every_seat_learns(monkeypatch: 
     run("training", f"--config {tmp_path / 'small.yaml'} --learner 1 --turns 1 --seconds 0.001 --deals 2", monkeypatch)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("3 players, network [8], 1 passes, 1 threads")
-    assert [line.split()[0] for line in lines[1:]] == ["maskable_ppo", "ppo"] * 3
+    assert [line.split()[0] for line in lines[1:]] == ["maskable_ppo", "ppo"] * 2 + ["first"] * 3
