@@ -116,8 +116,8 @@ def configs(args: argparse.Namespace) -> dict[str, Config]:
         opponents = settings.get("opponents", {})
         if args.learner is not None:
             # MaskablePPO learns in one seat of a game and needs somebody in the others.
-            bots = {"sheet": 1 - args.learner} if algorithm == "ppo" and args.learner < 1 else {"sheet": 1.0} if algorithm == "maskable_ppo" else {}
-            opponents = {"bots": bots, "past_selves": 0, "learner": args.learner}
+            sheet = 1 - args.learner if algorithm == "ppo" else 1.0
+            opponents = {"bots": {"sheet": sheet}, "past_selves": 0, "learner": args.learner}
         made[algorithm] = make_config({**settings, "algorithm": algorithm, "threads": args.threads, "opponents": opponents}, args.config or "settings")
         if made[algorithm].opponents.past_selves:
             raise ConfigError(f"{args.config}: opponents.past_selves must be 0, nobody takes snapshots here")

@@ -336,7 +336,8 @@ def _legal(schema: dict[str, Any]) -> str:
     words = {"exclusiveMinimum": "above", "minimum": "at least", "ge": "at least", "exclusiveMaximum": "below", "lt": "below"}
     words |= {"maximum": "at most", "le": "at most", "multiple_of": "a multiple of"}
     limits = [f"{word} {schema[key]}" for key, word in words.items() if key in schema]
-    limits += [f"each {limit}" for limit in [_legal(schema["items"]).strip(" ()")] if limit] if "items" in schema else []
+    if "items" in schema and (each := _legal(schema["items"])):
+        limits.append(f"each {each.strip(' ()')}")
     limits += [f"at most {schema['maxItems']} of them"] if "maxItems" in schema else []
     limits += [f"only {schema['const']}"] if "const" in schema else []
     limits += [f"one of {', '.join(schema['enum'])}"] if "enum" in schema else []
