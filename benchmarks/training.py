@@ -54,8 +54,7 @@ class Course:
 
     def go_on(self, seconds: float) -> None:
         """Learn until that long has been learned in all, at least one rollout."""
-        # `ppo` has threads of its own.
-        torch.set_num_threads(1 if isinstance(self.learner, PpoLearner) else self.config.threads)
+        torch.set_num_threads(self.config.torch_threads)
         began, before, worked = time.perf_counter() - self.seconds, self.learner.steps, time.process_time()
         while True:
             self.learner.learn(0.0, lambda: False)

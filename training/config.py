@@ -191,6 +191,11 @@ class Config(Section):
     evaluation: EvaluationConfig = EvaluationConfig()
     checkpoints: CheckpointsConfig = CheckpointsConfig()
 
+    @property
+    def torch_threads(self) -> int:
+        """How many threads torch gets: the learner of ``ppo`` has threads of its own."""
+        return 1 if self.algorithm == "ppo" else self.threads
+
     @model_validator(mode="after")
     def _fits_together(self) -> Config:
         decisions, verbs = (

@@ -50,8 +50,7 @@ class Run:
 
     def __init__(self, config: Config, folder: Path) -> None:
         self.config, self.folder = config, folder
-        # The learner of `ppo` has threads of its own.
-        torch.set_num_threads(1 if config.algorithm == "ppo" else config.threads)
+        torch.set_num_threads(config.torch_threads)
         self.pool = Pool(config, folder)
         self.baselines = {name: make_player(name, config.options) for name in config.evaluation.against}
         self.iterations, self.seconds = 0, 0.0
