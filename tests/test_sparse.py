@@ -8,6 +8,7 @@ import torch
 
 from sleuth_env import sleuth
 from sleuth_env.vector import SleuthVectorEnv
+from training.cells import Cells
 from training.config import make_config
 from training.sparse import Product, SparseRows, observed
 
@@ -30,6 +31,33 @@ def test_their_product_and_its_gradient_are_the_dense_ones():
     product.backward(gradient)
     torch.testing.assert_close(product.detach(), torch.from_numpy(dense) @ matrix.detach())
     torch.testing.assert_close(matrix.grad, torch.from_numpy(dense).T @ gradient)
+
+
+@pytest.mark.parametrize("kinds", [1, 2, 1000])
+def test_cells_that_are_equal_are_given_once(kinds: int):
+    chance = np.random.default_rng(kinds)
+    dense = (chance.integers(1, kinds + 1, (30, 50)) / kinds * (chance.random((30, 50)) < 0.5)).astype(np.float32)
+    # 40 of the 50 columns are the inputs of ten cells, in no order.
+    inputs, places = chance.permutation(50)[:40].reshape(10, 4), np.full(50, -1, np.int32)
+    places[inputs] = np.arange(40).reshape(10, 4)
+    different, which = SparseRows.of(dense).cells(places, 10, 4)
+    assert (different[which] == dense[:, inputs]).all()
+    assert sorted(map(tuple, different)) == sorted(set(map(tuple, dense[:, inputs].reshape(-1, 4))))
+    nothing, none = SparseRows.of(dense[:0]).cells(places, 10, 4)
+    assert (nothing.shape, none.shape) == ((0, 4), (0, 10))
+
+
+def test_scores_of_gem_cards_and_their_gradients_are_those_of_dense_observations():
+    config = make_config({"options": {"num_players": 3}, "network": {"cells": [8]}})
+    cells, envs = Cells(config, [8]), SleuthVectorEnv(40, record=config.record, num_players=3)
+    observations, _ = envs.reset(seed=1)
+    for _ in range(20):
+        observations, *_ = envs.step(envs.action_masks().argmax(axis=1))
+    rows, weights = SparseRows.of(observations), torch.randn(40, 36)
+    scores = [cells(torch.from_numpy(observations)), cells.of_rows(rows)]
+    torch.testing.assert_close(scores[1], scores[0])
+    gradients = [torch.autograd.grad((score * weights).sum(), list(cells.parameters())) for score in scores]
+    torch.testing.assert_close(gradients[1], gradients[0])
 
 
 @pytest.mark.parametrize("record", sleuth.RECORDS)

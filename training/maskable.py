@@ -16,9 +16,10 @@ from sleuth_env import sleuth
 from sleuth_env.policy import Policy
 from sleuth_env.sb3 import SleuthVecEnv
 
+from .cells import make_cells, num_scores, perceptron
 from .config import Config, ConfigError
 from .learner import Learned, Opponents
-from .network import begin_logits, device_of, linear_layers, make_cells, num_scores, numpy_policy, perceptron
+from .network import begin_logits, device_of, linear_layers, numpy_policy
 
 
 class Hidden(nn.Module):

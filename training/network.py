@@ -1,17 +1,15 @@
-"""The learner's network: multi-layer perceptrons for policy and value, with the shared cell network of `sleuth_env.policy`.
+"""The learner's network: multi-layer perceptrons for policy and value, with the shared cell network of `training.cells`.
 
-Axis letters: ``B`` rows, ``N`` numbers of an observation, ``H`` units of the first hidden layer, ``A`` actions, ``G`` gem cards, ``K`` inputs of a cell.
+Axis letters: ``B`` rows, ``N`` numbers of an observation, ``H`` units of the first hidden layer, ``A`` actions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
 from math import ceil
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import linear
 
@@ -20,58 +18,13 @@ from sleuth_env.mlp import Layer, Mlp
 from sleuth_env.policy import Policy
 from sleuth_env.policy_file import PolicyError
 
+from .cells import ACTIVATIONS, Cells, accusations, make_cells, num_scores, perceptron
 from .config import Config, ConfigError, shown, verb_of
 from .relational import RelationalActorCritic, layer_of, set_layer
 from .sparse import Product, SparseRows
 
 # Columns of the first layer's matrix that lie together: a block of them fits the processor's second cache, where a sparse product picks out its rows.
 BLOCK = 128
-ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
-
-
-def perceptron(sizes: list[int], activation: str, last: bool) -> nn.Sequential:
-    """Make linear layers with an activation after each, or (not ``last``) after each but the last."""
-    layers: list[nn.Module] = []
-    for before, after in pairwise(sizes):
-        layers += [nn.Linear(before, after), ACTIVATIONS[activation]()]
-    return nn.Sequential(*layers if last else layers[:-1])
-
-
-def gem_inputs(config: Config) -> NDArray[np.int32]:
-    """List the inputs that are about each gem card (i4 [G, K]): all blocks of the observation whose last axis is the gem cards."""
-    layout, number = sleuth.observation_layout(config.options, config.record), len(accusations(config))
-    places = [np.arange(layout.size)[layout[block.name]].reshape(-1, number) for block in layout if block.shape[-1] == number]
-    return np.concatenate(places).T.astype(np.int32)
-
-
-def accusations(config: Config) -> list[int]:
-    """List the actions that accuse a gem card, in the order of the gem cards."""
-    return [action for action in range(sleuth.num_actions(config.options)) if verb_of(action, config.options) == "accuse"]
-
-
-class Cells(nn.Module):
-    """One small network with the same weights for every gem card, which gives each a score."""
-
-    def __init__(self, config: Config, hidden: list[int]) -> None:
-        super().__init__()
-        inputs = gem_inputs(config)
-        self.layers = perceptron([inputs.shape[1], *hidden, 1], config.network.activation, last=False)
-        self.register_buffer("inputs", torch.as_tensor(inputs, dtype=torch.long), persistent=False)
-
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Give the scores (f4 [B, G]) for observations (f4 [B, N])."""
-        scores: torch.Tensor = self.layers(observations[:, self.inputs]).squeeze(-1)
-        return scores
-
-
-def make_cells(config: Config) -> Cells | None:
-    """Make the cell network if the configuration has one."""
-    return None if config.network.cells is None else Cells(config, config.network.cells)
-
-
-def num_scores(config: Config) -> int:
-    """Count the scores that join the policy's last hidden layer."""
-    return 0 if config.network.cells is None else len(accusations(config))
 
 
 def begin_logits(last: nn.Linear, config: Config) -> None:
@@ -122,7 +75,7 @@ class ActorCritic(nn.Module):
         both = self.activation(Product.apply(observations, *self.first) + self.first_bias)
         hidden = self.policy_net(both[:, : self.units])
         if self.cells is not None:
-            hidden = torch.cat([hidden, self.cells(observations.dense(self.size, both.device))], dim=1)
+            hidden = torch.cat([hidden, self.cells.of_rows(observations)], dim=1)
         logits = linear(hidden, self.action_net.weight[first:], self.action_net.bias[first:])
         return logits, self.last_value(self.value_net(both[:, self.units :])).squeeze(-1)
 

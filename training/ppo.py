@@ -33,12 +33,13 @@ from sleuth_env.policy import Policy
 from sleuth_env.vector import SleuthVectorEnv
 
 from . import league
+from .cells import accusations
 from .checkpoint import each_array
 from .config import Config
 from .decisions import Decisions
 from .distribution import by_width, entropies, masked_log_probs, sampled
 from .learner import Learned, Opponents, Result
-from .network import accusations, check_same, device_of, make_network
+from .network import check_same, device_of, make_network
 from .sparse import SparseRows, observed
 from .threads import Threads
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch.nn.functional import embedding_bag
 
 from sleuth_env import sleuth
-from sleuth_env.bits import kernel
+from sleuth_env.bits import inner, kernel
 from sleuth_env.game import Records
 
 from .config import Config
@@ -81,6 +81,13 @@ class SparseRows:
         whole = np.zeros((len(self), size), np.float32)
         whole[np.repeat(np.arange(len(self)), np.diff(self.starts)), self.columns] = self.values
         return torch.from_numpy(whole).to(device)
+
+    def cells(self, places: NDArray[np.int32], number: int, width: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """Cut each row into ``number`` cells of ``width`` numbers; column ``i`` goes to number ``places[i]`` of all of them, or (-1) nowhere.
+
+        Gives the cells that differ, f4 [U, width], and which of them each row's cells are, i8 [B, number]: few of them are many.
+        """
+        return _cells(self.starts, self.columns, self.values, self.values.view(np.int32), places, number, width)
 
 
 def observed(config: Config, views: Records) -> SparseRows:
@@ -151,3 +158,42 @@ def _transposed(starts: Any, columns: Any, values: Any, size: Any) -> Any:
             rows[at[columns[e]]], sorted_values[at[columns[e]]] = k, values[e]
             at[columns[e]] += 1
     return ends, rows, sorted_values
+
+
+@kernel
+def _cells(starts: Any, columns: Any, values: Any, bits: Any, places: Any, number: Any, width: Any) -> Any:
+    """Look each cell up in a hash table with open addressing."""
+    most = (starts.size - 1) * number
+    slots = 1
+    while slots < 2 * most:
+        slots *= 2
+    table, different, found = np.full(slots, -1, np.int32), np.empty((most, width), np.float32), 0
+    which = np.empty((starts.size - 1, number), np.int64)
+    row, hashes = np.empty((number, width), np.float32), np.empty(number, np.int64)
+    for k in range(starts.size - 1):
+        row[:], hashes[:] = 0.0, 0
+        for e in range(starts[k], starts[k + 1]):
+            place = places[columns[e]]
+            if place >= 0:
+                cell, at = place // width, place % width
+                row[cell, at] = values[e]
+                mixed = (np.int64(bits[e]) + at) * 0x9E3779B97F4A7C1
+                hashes[cell] += mixed ^ (mixed >> 31)
+        for cell in range(number):
+            slot = hashes[cell] & (slots - 1)
+            while table[slot] >= 0 and not _same(different[table[slot]], row[cell]):
+                slot = (slot + 1) & (slots - 1)
+            if table[slot] < 0:
+                table[slot], different[found] = found, row[cell]
+                found += 1
+            which[k, cell] = table[slot]
+    return different[:found].copy(), which
+
+
+@inner
+def _same(one: Any, other: Any) -> Any:
+    """Tell whether two cells are equal."""
+    differing = 0
+    for i in range(one.size):
+        differing += one[i] != other[i]
+    return differing == 0
