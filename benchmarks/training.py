@@ -1,12 +1,13 @@
 """Train with both algorithms, in turns, and print how many decisions a second each learns from, and what it wins.
 
-    python benchmarks/training.py [--seconds 30] [--turns 3] [--players 4] [--threads 1] [--deals 0] [--learner 0.5] [--config FILE]
+    python benchmarks/training.py [--seconds 30] [--turns 3] [--players 4] [--threads 1] [--deals 0] [--seeds 1] [--learner 0.5]
+                                  [--config FILE]
 
 Everything is counted: games, opponents, rollouts and updates; what compiles and warms up, and the matches, are not. The settings are those of the
 configuration, the same for both: the network [256, 256], four passes and opponents among which are `sheet` bots. Where each algorithm takes seats differs:
 MaskablePPO learns in one seat of a game, `ppo` in every seat that falls to it. ``--deals 100`` plays a match against `sheet` bots after
-every turn, and says when each algorithm first won 60, 75 and 90 % of the most that both did, three matches together. Turns are taken
-alternately, so that a busy machine is fair to both.
+every turn, and says when each algorithm first won 60, 75 and 90 % of the most that both did, three turns together. ``--seeds 3`` lets
+three of each learn, from the configuration's seed on, and takes the mean. Turns are taken alternately, so that a busy machine is fair to both.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import argparse
 import os
 import sys
 import time
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,9 @@ from training.learner import Learner
 from training.maskable import MaskableLearner
 from training.ppo import PpoLearner
 
-WINDOW = 3  # matches, of turns in a row
+LEARNERS = {"maskable_ppo": MaskableLearner, "ppo": PpoLearner}
+FIELDS = ("steps", "seconds", "busy")
+WINDOW = 3  # turns in a row
 SETTINGS: dict[str, Any] = {
     "num_envs": 512,
     "network": {"hidden": [256, 256], "initial_bias": {"accuse": -7, "final": -3}},
@@ -71,18 +75,34 @@ class Course:
         self.shares.append(result.entries[0].win_share)
 
 
-def print_strength(courses: dict[str, Course], turn: float) -> None:
+Courses = dict[str, list[Course]]  # by algorithm
+
+
+def print_speed(config: Config, courses: Courses) -> None:
+    """Print how many decisions a second each learned from."""
+    steps, seconds, busy = ({name: sum(getattr(course, field) for course in of_seeds) for name, of_seeds in courses.items()} for field in FIELDS)
+    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
+    players, layers, passes = config.options.num_players, config.network.hidden, config.ppo.epochs
+    print(f"{players} players, network {layers}, {passes} passes, {config.threads} threads; load of the machine {load}")
+    for name in courses:
+        speed = steps[name] / seconds[name]
+        ratio = speed * seconds["maskable_ppo"] / steps["maskable_ppo"]
+        print(f"{name:14s} {speed:10,.0f} decisions/s {ratio:8.2f} {steps[name] / busy[name]:10,.0f} per second of a core")
+
+
+def print_strength(courses: Courses, turn: float) -> None:
     """Print what each won after every turn, and when it first won 60, 75 and 90 % of the most that both did."""
-    for name, course in courses.items():
-        print(f"{name:14s} won against sheet after each {turn:.0f} s: " + " ".join(f"{share:.1%}" for share in course.shares))
+    shares = {name: np.mean([course.shares for course in of_seeds], axis=0) for name, of_seeds in courses.items()}
+    for name, of_turns in shares.items():
+        print(f"{name:14s} won against sheet after each {turn:.0f} s: " + " ".join(f"{share:.1%}" for share in of_turns))
     # A single match is too noisy to say who was first.
-    window = min(WINDOW, len(courses["ppo"].shares))
-    means = {name: np.convolve(course.shares, np.full(window, 1 / window), "valid") for name, course in courses.items()}
+    window = min(WINDOW, len(shares["ppo"]))
+    means = {name: np.convolve(of_turns, np.full(window, 1 / window), "valid") for name, of_turns in shares.items()}
     for part in (0.6, 0.75, 0.9):
         level = part * min(mean.max() for mean in means.values())
         after = {name: turn * (window + int((mean >= level).argmax())) for name, mean in means.items()}
         found = ", ".join(f"{name} after {seconds:.0f} s" for name, seconds in after.items())
-        print(f"first won {level:.1%} in {window} matches together: {found}; ratio {after['maskable_ppo'] / after['ppo']:.2f}")
+        print(f"first won {level:.1%} in {window} turns together: {found}; ratio {after['maskable_ppo'] / after['ppo']:.2f}")
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -93,6 +113,7 @@ def make_parser() -> argparse.ArgumentParser:
     add("--players", type=whole(3, 7), help="with the settings of this script, default 4")
     add("--threads", type=whole(1, 256), default=1)
     add("--deals", type=whole(0, 10**6), default=0, help="of a match after every turn; 0 for none")
+    add("--seeds", type=whole(1, 100), default=1, help="of learning anew")
     add("--seconds", type=real(0.001, 10**6), default=30.0, help="of learning, for each")
     add("--learner", type=real(0.001, 1), help="share of the seats that are the learner's with `ppo`, the others are `sheet` bots'")
     add("--config", help="a configuration file instead of the settings of this script")
@@ -111,7 +132,7 @@ def configs(args: argparse.Namespace) -> dict[str, Config]:
     if settings.get("start") is not None:
         raise ConfigError(f"{args.config}: start means nothing to MaskablePPO: leave it out")
     made = {}
-    for algorithm in ("maskable_ppo", "ppo"):
+    for algorithm in LEARNERS:
         opponents = settings.get("opponents", {})
         if args.learner is not None:
             # MaskablePPO learns in one seat of a game and needs somebody in the others.
@@ -128,23 +149,17 @@ def main() -> None:
     parser = make_parser()
     args = parser.parse_args()
     try:
-        maskable, config = configs(args).values()
-        courses = {"maskable_ppo": Course(MaskableLearner(maskable), maskable), "ppo": Course(PpoLearner(config), config)}
+        made = configs(args)
+        seeded = {name: [config.model_copy(update={"seed": config.seed + number}) for number in range(args.seeds)] for name, config in made.items()}
+        courses = {name: [Course(LEARNERS[name](config), config) for config in of_seeds] for name, of_seeds in seeded.items()}
     except ValueError as error:
         parser.error(str(error))
     for turn in range(1, args.turns + 1):
-        for course in courses.values():
+        for course in chain(*zip(*courses.values(), strict=True)):
             course.go_on(args.seconds * turn / args.turns)
             if args.deals:
                 course.match(args.deals)
-    speeds = {name: course.steps / course.seconds for name, course in courses.items()}
-    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
-    print(
-        f"{config.options.num_players} players, network {config.network.hidden}, {config.ppo.epochs} passes, {args.threads} threads; load of the machine {load}"
-    )
-    for name, speed in speeds.items():
-        course = courses[name]
-        print(f"{name:14s} {speed:10,.0f} decisions/s {speed / speeds['maskable_ppo']:8.2f} {course.steps / course.busy:10,.0f} per second of a core")
+    print_speed(made["ppo"], courses)
     if args.deals:
         print_strength(courses, args.seconds / args.turns)
 

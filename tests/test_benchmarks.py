@@ -51,7 +51,7 @@ def test_what_is_wrong_with_the_arguments_is_said(
 def test_both_algorithms_are_measured_also_where_every_seat_learns(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     small = {"num_envs": 4, "network": {"hidden": [8]}, "ppo": {"rollout_steps": 4, "batch_size": 8, "epochs": 1}, "options": {"num_players": 3}}
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(small))
-    run("training", f"--config {tmp_path / 'small.yaml'} --learner 1 --turns 1 --seconds 0.001 --deals 2", monkeypatch)
+    run("training", f"--config {tmp_path / 'small.yaml'} --learner 1 --turns 1 --seeds 2 --seconds 0.001 --deals 2", monkeypatch)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("3 players, network [8], 1 passes, 1 threads")
     assert [line.split()[0] for line in lines[1:]] == ["maskable_ppo", "ppo"] * 2 + ["first"] * 3
