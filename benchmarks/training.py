@@ -47,24 +47,21 @@ SETTINGS: dict[str, Any] = {
 
 
 class Course:
-    """One learner, how long it has learned, and what it won after each turn."""
+    """One learner, how long it has learned, and what it won after so many seconds."""
 
     def __init__(self, learner: Learner, config: Config) -> None:
         self.learner, self.config = learner, config
         learner.set_opponents({name: (make_player(name, config.options), share) for name, share in config.opponents.bots.items()})
-        self.seconds, self.busy, self.steps, self.shares = 0.0, 0.0, 0, list[float]()
-        self.go_on(0.0)
-        self.seconds, self.busy, self.steps = 0.0, 0.0, 0
+        self.seconds, self.busy, self.steps, self.matches = 0.0, 0.0, 0, list[tuple[float, float]]()
+        self.learner.learn(0.0, lambda: False)
 
     def go_on(self, seconds: float) -> None:
-        """Learn until that long has been learned in all, at least one rollout."""
+        """Learn until that long has been learned in all."""
         torch.set_num_threads(self.config.torch_threads)
         began, before, worked = time.perf_counter() - self.seconds, self.learner.steps, time.process_time()
-        while True:
+        while self.seconds < seconds:
             self.learner.learn(0.0, lambda: False)
             self.seconds = time.perf_counter() - began
-            if self.seconds >= seconds:
-                break
         self.steps += self.learner.steps - before
         self.busy += time.process_time() - worked
 
@@ -72,7 +69,7 @@ class Course:
         """Play against `sheet` bots."""
         bot = sleuth.make_bot("sheet", self.config.options)
         (result,) = evaluate(sleuth, self.config.options, self.learner.policy(), [bot], deals, seed=1)
-        self.shares.append(result.entries[0].win_share)
+        self.matches.append((self.seconds, result.entries[0].win_share))
 
 
 Courses = dict[str, list[Course]]  # by algorithm
@@ -90,18 +87,19 @@ def print_speed(config: Config, courses: Courses) -> None:
         print(f"{name:14s} {speed:10,.0f} decisions/s {ratio:8.2f} {steps[name] / busy[name]:10,.0f} per second of a core")
 
 
-def print_strength(courses: Courses, turn: float) -> None:
+def print_strength(courses: Courses) -> None:
     """Print what each won after every turn, and when it first won 60, 75 and 90 % of the most that both did."""
-    shares = {name: np.mean([course.shares for course in of_seeds], axis=0) for name, of_seeds in courses.items()}
-    for name, of_turns in shares.items():
-        print(f"{name:14s} won against sheet after each {turn:.0f} s: " + " ".join(f"{share:.1%}" for share in of_turns))
+    seconds, shares = {}, {}
+    for name, of_seeds in courses.items():
+        seconds[name], shares[name] = np.mean([course.matches for course in of_seeds], axis=0).T
+        print(f"{name:14s} won against sheet: " + " ".join(f"{share:.1%} ({after:.0f} s)" for after, share in zip(seconds[name], shares[name], strict=True)))
     # A single match is too noisy to say who was first.
     window = min(WINDOW, len(shares["ppo"]))
     means = {name: np.convolve(of_turns, np.full(window, 1 / window), "valid") for name, of_turns in shares.items()}
-    for part in (0.6, 0.75, 0.9):
-        level = part * min(mean.max() for mean in means.values())
-        after = {name: turn * (window + int((mean >= level).argmax())) for name, mean in means.items()}
-        found = ", ".join(f"{name} after {seconds:.0f} s" for name, seconds in after.items())
+    most = min(mean.max() for mean in means.values())
+    for level in (0.6 * most, 0.75 * most, 0.9 * most) if most > 0 else ():
+        after = {name: seconds[name][window - 1 + int((mean >= level).argmax())] for name, mean in means.items()}
+        found = ", ".join(f"{name} after {when:.0f} s" for name, when in after.items())
         print(f"first won {level:.1%} in {window} turns together: {found}; ratio {after['maskable_ppo'] / after['ppo']:.2f}")
 
 
@@ -111,7 +109,7 @@ def make_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--turns", type=whole(1, 1000), default=3, help="in which both learn alternately")
     add("--players", type=whole(3, 7), help="with the settings of this script, default 4")
-    add("--threads", type=whole(1, 256), default=1)
+    add("--threads", type=whole(1, 256), help="default: those of the configuration")
     add("--deals", type=whole(0, 10**6), default=0, help="of a match after every turn; 0 for none")
     add("--seeds", type=whole(1, 100), default=1, help="of learning anew")
     add("--seconds", type=real(0.001, 10**6), default=30.0, help="of learning, for each")
@@ -120,28 +118,31 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def configs(args: argparse.Namespace) -> dict[str, Config]:
-    """Give the configurations of both algorithms.
+def configs(args: argparse.Namespace) -> dict[str, list[Config]]:
+    """Give the configurations of both algorithms, one for each seed.
 
     Raises:
         ConfigError: they cannot learn by the same settings.
     """
-    if args.config and args.players:
+    if args.config is not None and args.players:
         raise ConfigError("--players is of the settings of this script, a configuration file has its own")
-    settings = read_file(args.config) if args.config else SETTINGS | {"options": {"num_players": args.players or 4}}
+    settings = SETTINGS | {"options": {"num_players": args.players or 4}} if args.config is None else read_file(args.config)
     if settings.get("start") is not None:
         raise ConfigError(f"{args.config}: start means nothing to MaskablePPO: leave it out")
-    made = {}
-    for algorithm in LEARNERS:
-        opponents = settings.get("opponents", {})
-        if args.learner is not None:
-            # MaskablePPO learns in one seat of a game and needs somebody in the others.
-            sheet = 1 - args.learner if algorithm == "ppo" else 1.0
-            opponents = {"bots": {"sheet": sheet}, "past_selves": 0, "learner": args.learner}
-        made[algorithm] = make_config({**settings, "algorithm": algorithm, "threads": args.threads, "opponents": opponents}, args.config or "settings")
-        if made[algorithm].opponents.past_selves:
-            raise ConfigError(f"{args.config}: opponents.past_selves must be 0, nobody takes snapshots here")
-    return made
+    return {algorithm: _of_seeds(args, {**settings, "algorithm": algorithm}) for algorithm in LEARNERS}
+
+
+def _of_seeds(args: argparse.Namespace, settings: dict[str, Any]) -> list[Config]:
+    changed: dict[str, Any] = {} if args.threads is None else {"threads": args.threads}
+    if args.learner is not None:
+        # MaskablePPO learns in one seat of a game and needs somebody in the others.
+        sheet = 1 - args.learner if settings["algorithm"] == "ppo" else 1.0
+        changed["opponents"] = {"bots": {"sheet": sheet}, "past_selves": 0, "learner": args.learner}
+    source = args.config or "settings"
+    first = make_config(settings | changed, source)
+    if first.opponents.past_selves:
+        raise ConfigError(f"{source}: opponents.past_selves must be 0, nobody takes snapshots here")
+    return [make_config({**settings, **changed, "seed": first.seed + number}, source) for number in range(args.seeds)]
 
 
 def main() -> None:
@@ -150,8 +151,7 @@ def main() -> None:
     args = parser.parse_args()
     try:
         made = configs(args)
-        seeded = {name: [config.model_copy(update={"seed": config.seed + number}) for number in range(args.seeds)] for name, config in made.items()}
-        courses = {name: [Course(LEARNERS[name](config), config) for config in of_seeds] for name, of_seeds in seeded.items()}
+        courses = {name: [Course(LEARNERS[name](config), config) for config in of_seeds] for name, of_seeds in made.items()}
     except ValueError as error:
         parser.error(str(error))
     for turn in range(1, args.turns + 1):
@@ -159,9 +159,9 @@ def main() -> None:
             course.go_on(args.seconds * turn / args.turns)
             if args.deals:
                 course.match(args.deals)
-    print_speed(made["ppo"], courses)
+    print_speed(made["ppo"][0], courses)
     if args.deals:
-        print_strength(courses, args.seconds / args.turns)
+        print_strength(courses)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ WRONG = [
     ("training", "--config configs/selfplay_smoke.yaml", "opponents.past_selves must be 0"),
     ("training", "--config configs/against_sheet.yaml --players 4", "a configuration file has its own"),
     ("training", "--config relational.yaml", "network.kind: 'relational' needs algorithm 'ppo'"),
+    ("training", "--config late.yaml --seeds 2", "seed: must be below 4294967296, got 4294967296"),
+    ("training", "--config=", ": cannot be read as a configuration file"),
     ("sheet", "--games 9", "argument --games: must be a whole number from 10 to 1000000, got '9'"),
     ("startup", "--repeats 0", "argument --repeats: must be a whole number from 1 to 1000, got '0'"),
     ("worlds", "--players 2", "argument --players: must be a whole number from 3 to 7, got '2'"),
@@ -40,8 +42,11 @@ def test_what_is_wrong_with_the_arguments_is_said(
     script: str, words: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "relational.yaml").write_text(yaml.safe_dump({"network": {"kind": "relational"}, "opponents": {"past_selves": 0}}))
+    (tmp_path / "late.yaml").write_text(yaml.safe_dump({"seed": 2**32 - 1, "opponents": {"past_selves": 0}}))
+    for name in ("relational.yaml", "late.yaml"):
+        words = words.replace(name, str(tmp_path / name))
     with pytest.raises(SystemExit) as exit_:
-        run(script, words.replace("relational.yaml", str(tmp_path / "relational.yaml")), monkeypatch)
+        run(script, words, monkeypatch)
     assert exit_.value.code == 2
     shown = capsys.readouterr()
     assert message in shown.err.splitlines()[-1]

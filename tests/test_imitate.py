@@ -265,7 +265,7 @@ def test_a_relational_policy_is_taught_and_begun_with_as_well(folder: Path, tmp_
     ("words", "message"),
     [
         (["--network.hidden", "[32]"], "network.hidden is [64] there, [32] here"),
-        (["--network.cells", "null", "--network.activation", "tanh"], "network.cells is [8] there, [] here, network.activation is 'relu' there, 'tanh' here"),
+        (["--network.cells", "null", "--network.activation", "tanh"], "network.cells is [8] there, None here, network.activation is 'relu' there, 'tanh' here"),
         (["--network.kind", "relational"], "network.kind is 'mlp' there, 'relational' here"),
         (["--record", "exact"], "record is 'sheet' there, 'exact' here"),
         (["--options.num-players", "4"], "was trained for num_players=3 (this game has 4)"),

@@ -210,7 +210,8 @@ def test_an_older_checkpoint_takes_the_place_of_a_damaged_one(tmp_path: Path, ca
         ({"parameters": {}}, "cannot be resumed"),
         ({"early_stop": {"best": 0.5}}, "cannot be resumed"),
         ({"league": {}}, "without a learner"),
-        ({"options": {"num_players": 3, "winners": 2}}, "it is of games with {'num_players': 3, 'winners': 2}, config.yaml says {'num_players': 3, "),
+        ({"fixed": {"seed": 77}}, "its seed is 77, config.yaml says 1"),
+        ({"fixed": 5}, "cannot be resumed"),
     ],
 )
 def test_a_checkpoint_with_wrong_content_is_refused_in_one_line(tmp_path: Path, change: dict[str, Any], words: str, capsys: pytest.CaptureFixture[str]):

@@ -18,6 +18,7 @@ import yaml
 from sleuth_env.policy_file import read_metadata, write_atomically
 from tests.test_train import TINY, steps_of, the_line
 from training.command import command
+from training.config import make_config
 from training.run import Run
 from training.train import main
 
@@ -235,3 +236,37 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(tiny: Path, tmp_path: Pat
     assert main(["--resume", str(run), "--total-steps", str(saved + 64)]) == 0
     steps = steps_of(run)
     assert steps == list(range(64, saved + 65, 64))
+
+
+WRONG_MOMENTS: list[dict[Any, Any]] = [
+    {"exp_avg": torch.zeros(1)},
+    {"exp_avg_sq": torch.zeros(0)},
+    {"exp_avg": None},
+    {"exp_avg": torch.zeros(2, 2, dtype=torch.float64)},
+    {"step": torch.tensor(-1.0)},
+    {"more": torch.zeros(1)},
+]
+
+
+@pytest.mark.parametrize("algorithm", ["maskable_ppo", "ppo"])
+def test_an_optimiser_that_does_not_fit_is_refused_before_it_reads_beyond_its_arrays(
+    algorithm: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = Run(make_config(TINY | {"algorithm": algorithm}), tmp_path / "run")
+    run.start()
+    run.train()
+    path = max((run.folder / "checkpoints").iterdir())
+    for other in set(path.parent.iterdir()) - {path}:
+        other.unlink()
+    state = torch.load(path, weights_only=True)
+    (optimizer,) = (value for name, value in state["parameters"].items() if "optimizer" in name)
+    moments = dict(optimizer["state"])
+    wrong = [moments | {0: moments[0] | change} for change in WRONG_MOMENTS] + [moments | {99: moments[0]}, moments | {"x": moments[0]}]
+    for optimizer["state"] in wrong:
+        torch.save(state, path)
+        assert main(["--resume", str(run.folder), "--total-steps", "512"]) == 2
+        assert "cannot be resumed: its optimiser" in the_line(capsys)
+    # Its settings are taken from the configuration.
+    optimizer["state"], optimizer["param_groups"] = moments, [{"lr": None}]
+    torch.save(state, path)
+    assert main(["--resume", str(run.folder), "--total-steps", "512"]) == 0

@@ -68,6 +68,25 @@ def all_finite(tree: Any) -> bool:
     return not isinstance(tree, float) or math.isfinite(tree)
 
 
+def restore_optimizer(optimizer: torch.optim.Optimizer, stored: dict[str, Any]) -> None:
+    """Take over what Adam has learned of each parameter; its settings stay the configuration's.
+
+    Raises:
+        ValueError: that does not fit the parameters; Adam does not look, and would read and write beyond its arrays.
+    """
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    for number, moments in stored["state"].items():
+        if not isinstance(number, int) or not 0 <= number < len(parameters):
+            raise ValueError("its optimiser knows other parameters")
+        shapes = {"step": torch.Size(()), "exp_avg": parameters[number].shape, "exp_avg_sq": parameters[number].shape}
+        tensors = {name: moment for name, moment in moments.items() if isinstance(moment, torch.Tensor) and moment.dtype == torch.float32}
+        if {name: moment.shape for name, moment in tensors.items()} != shapes or len(moments) > len(shapes):
+            raise ValueError("its optimiser does not fit the parameters")
+        if (tensors["step"] < 0).any() or (tensors["exp_avg_sq"] < 0).any():
+            raise ValueError("its optimiser has numbers out of range")
+    optimizer.load_state_dict({"state": stored["state"], "param_groups": optimizer.state_dict()["param_groups"]})
+
+
 def each_array(change: Callable[[Any], Any], tree: Any) -> Any:
     """Change every array or tensor in nested dicts."""
     if isinstance(tree, dict):

@@ -30,7 +30,6 @@ FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 MEMORY = "num_envs, ppo.rollout_steps, ppo.batch_size or network.hidden"
 
 # What the network, the checkpoint's numbers and the curve mean depends on these.
-FIXED = ("algorithm", "seed", "start", "record", "options", "network")
 
 
 class Parser(argparse.ArgumentParser):
@@ -125,7 +124,8 @@ def resumed_run(folder: Path, overrides: dict[str, str]) -> Any:
         raise ConfigError(f"{folder} is no run folder: it has no config.yaml")
     stored = read_file(source)
     before, config = make_config(stored, str(source)), make_config(overridden(stored, overrides), str(source))
-    changed = [key for key in FIXED if getattr(before, key) != getattr(config, key)]
+    fixed = before.fixed()
+    changed = [key for key, value in config.fixed().items() if value != fixed[key]]
     if changed:
         raise ConfigError(f"{changed[0]}: cannot change when a run is resumed; start a new run")
     from .run import Run

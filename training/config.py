@@ -196,6 +196,10 @@ class Config(Section):
         """How many threads torch gets: the learner of ``ppo`` has threads of its own."""
         return 1 if self.algorithm == "ppo" else self.threads
 
+    def fixed(self) -> dict[str, Any]:
+        """Give what cannot change when a run is resumed, in plain containers."""
+        return self.model_dump(mode="json", include={"algorithm", "seed", "start", "record", "options", "network"})
+
     @model_validator(mode="after")
     def _fits_together(self) -> Config:
         decisions, verbs = (

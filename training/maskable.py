@@ -17,6 +17,7 @@ from sleuth_env.policy import Policy
 from sleuth_env.sb3 import SleuthVecEnv
 
 from .cells import make_cells, num_scores, perceptron
+from .checkpoint import restore_optimizer
 from .config import Config, ConfigError
 from .learner import Learned, Opponents
 from .network import begin_logits, device_of, linear_layers, numpy_policy
@@ -160,7 +161,8 @@ class MaskableLearner:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
-        self.model.set_parameters(state["parameters"])
+        self.network.load_state_dict(state["parameters"]["policy"])
+        restore_optimizer(self.network.optimizer, state["parameters"]["policy.optimizer"])
         self.model.num_timesteps, self.model._n_updates = state["steps"], state["updates"]
         # Generators begin anew, from a seed that is not the first one's.
         self.model.set_random_seed((self.config.seed + self.steps) % 2**32)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import ceil
+from typing import Any
 
 import numpy as np
 import torch
@@ -155,11 +156,18 @@ def check_same(found: Policy, wanted: Policy) -> None:
     Raises:
         ConfigError: they have not; the message names what differs.
     """
-    there, here = ({"record": policy.record} | {f"network.{key}": value for key, value in policy.network.architecture().items()} for policy in (found, wanted))
+    there, here = map(_described, (found, wanted))
     wrong = [key for key in there | here if there.get(key) != here.get(key)]
     if wrong:
         said = ", ".join(f"{key} is {shown(there.get(key))} there, {shown(here.get(key))} here" for key in wrong)
         raise ConfigError(f"start: the policy {found.name} has another network: {said}")
+
+
+def _described(policy: Policy) -> dict[str, Any]:
+    architecture = policy.network.architecture()
+    if isinstance(policy.network, Mlp) and not policy.network.cells:
+        architecture["cells"] = None  # as in a configuration, where [] is a cell network of one layer
+    return {"record": policy.record} | {f"network.{key}": value for key, value in architecture.items()}
 
 
 def numpy_policy(config: Config, layers: list[Layer], last: nn.Linear, cells: Cells | None, steps: int) -> Policy:

@@ -34,7 +34,7 @@ from sleuth_env.vector import SleuthVectorEnv
 
 from . import league
 from .cells import accusations
-from .checkpoint import each_array
+from .checkpoint import each_array, restore_optimizer
 from .config import Config
 from .decisions import Decisions
 from .distribution import by_width, entropies, masked_log_probs, sampled
@@ -363,7 +363,7 @@ class PpoLearner:
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state; where it has another number of games, new ones are dealt."""
         self.network.load_state_dict(state["parameters"]["policy"])
-        self.optimizer.load_state_dict(state["parameters"]["optimizer"])
+        restore_optimizer(self.optimizer, state["parameters"]["optimizer"])
         self.steps, self.updates = state["steps"], state["updates"]
         games = each_array(lambda tensor: tensor.cpu().numpy(), state["games"])
         self.chance.bit_generator.state, self.bits.bit_generator.state = games["chance"], games["bits"]

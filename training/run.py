@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
@@ -26,7 +25,7 @@ from sleuth_env.policy import Policy, make_player, save_policy
 from sleuth_env.policy_file import PolicyError, read_metadata, write_atomically
 
 from .checkpoint import all_finite, locked, read_checkpoint
-from .config import Config, ConfigError
+from .config import Config, ConfigError, shown
 from .curve import make_logger
 from .early_stop import EarlyStop
 from .league import League
@@ -147,12 +146,13 @@ class Run:
 
     def _restore(self, path: Path) -> None:
         state = read_checkpoint(path, "cpu")
-        options = asdict(self.config.options)
-        if state.get("options", options) != options:  # older checkpoints have none
-            raise ConfigError(f"{path} cannot be resumed: it is of games with {state['options']}, config.yaml says {options}")
+        fixed = self.config.fixed()
         try:
+            # Older checkpoints have none of these three.
+            for key, value in state.get("fixed", fixed).items():
+                if fixed.get(key) != value:
+                    raise ConfigError(f"its {key} is {shown(value)}, config.yaml says {shown(fixed.get(key))}")
             self.learner.restore(state)
-            # Older checkpoints have neither.
             self.same_matches = self.early_stop.restore(state.get("early_stop", self.early_stop.state()))
             self.league.restore(state.get("league", self.league.state()))
         except Exception as error:
@@ -268,7 +268,7 @@ class Run:
             "iterations": self.iterations,
             "seconds": float(self.seconds),
             "pool": list(self.pool.past_selves),
-            "options": asdict(self.config.options),
+            "fixed": self.config.fixed(),
             "early_stop": self.early_stop.state(),
             "league": self.league.state(),
         }
