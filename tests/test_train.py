@@ -210,7 +210,7 @@ def test_an_older_checkpoint_takes_the_place_of_a_damaged_one(tmp_path: Path, ca
         ({"parameters": {}}, "cannot be resumed"),
         ({"early_stop": {"best": 0.5}}, "cannot be resumed"),
         ({"league": {}}, "without a learner"),
-        ({"fixed": {"seed": 77}}, "its seed is 77, config.yaml says 1"),
+        ({"fixed": {"seed": 77}}, "seed is 77 there, 1 in config.yaml"),
         ({"fixed": 5}, "cannot be resumed"),
     ],
 )

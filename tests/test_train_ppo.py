@@ -106,16 +106,24 @@ def test_a_checkpoint_without_its_games_is_refused_in_one_line(tiny: Path, tmp_p
     assert "cannot be resumed: 'games'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("before", "after"), [("num_players: 3", "num_players: 4"), ("winners: 1", "winners: 2")])
-def test_a_run_whose_options_were_changed_by_hand_is_refused(tiny: Path, tmp_path: Path, before: str, after: str, capsys: pytest.CaptureFixture[str]):
-    assert main([str(tiny), "--total-steps=64"]) == 0
+BY_HAND = [
+    ("num_players: 3", "num_players: 4", "options is {"),
+    ("winners: 1", "winners: 2", "options is {"),
+    ("activation: relu", "activation: tanh", "network is {"),
+    ("seed: 3", "seed: 4", "seed is 3 there, 4 in config.yaml"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "words"), BY_HAND)
+def test_what_cannot_change_is_not_changed_by_hand(tiny: Path, tmp_path: Path, before: str, after: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tiny), "--total-steps=64", "--seed=3"]) == 0
     path = tmp_path / "run" / "config.yaml"
     assert before in path.read_text()
     path.write_text(path.read_text().replace(before, after))
     capsys.readouterr()
     assert main(["--resume", str(tmp_path / "run"), "--total-steps=128"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert "cannot be resumed: it is of games with" in line
+    assert f"cannot be resumed: {words}" in line
 
 
 def test_the_learner_can_be_its_own_only_opponent(tiny: Path, tmp_path: Path):

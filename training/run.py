@@ -151,7 +151,7 @@ class Run:
             # Older checkpoints have none of these three.
             for key, value in state.get("fixed", fixed).items():
                 if fixed.get(key) != value:
-                    raise ConfigError(f"its {key} is {shown(value)}, config.yaml says {shown(fixed.get(key))}")
+                    raise ConfigError(f"{key} is {shown(value)} there, {shown(fixed.get(key))} in config.yaml")
             self.learner.restore(state)
             self.same_matches = self.early_stop.restore(state.get("early_stop", self.early_stop.state()))
             self.league.restore(state.get("league", self.league.state()))
