@@ -107,9 +107,9 @@ def test_a_checkpoint_without_its_games_is_refused_in_one_line(tiny: Path, tmp_p
 
 
 BY_HAND = [
-    ("num_players: 3", "num_players: 4", "options is {"),
-    ("winners: 1", "winners: 2", "options is {"),
-    ("activation: relu", "activation: tanh", "network is {"),
+    ("num_players: 3", "num_players: 4", "options.num_players is 3 there, 4 in config.yaml"),
+    ("winners: 1", "winners: 2", "options.winners is 1 there, 2 in config.yaml"),
+    ("activation: relu", "activation: tanh", "network.activation is 'relu' there, 'tanh' in config.yaml"),
     ("seed: 3", "seed: 4", "seed is 3 there, 4 in config.yaml"),
 ]
 

@@ -197,8 +197,11 @@ class Config(Section):
         return 1 if self.algorithm == "ppo" else self.threads
 
     def fixed(self) -> dict[str, Any]:
-        """Give what cannot change when a run is resumed, in plain containers."""
-        return self.model_dump(mode="json", include={"algorithm", "seed", "start", "record", "options", "network"})
+        """Give what cannot change when a run is resumed, by dotted paths."""
+        flat: dict[str, Any] = {}
+        for key, value in self.model_dump(mode="json", include={"algorithm", "seed", "start", "record", "options", "network"}).items():
+            flat |= {f"{key}.{name}": part for name, part in value.items()} if isinstance(value, dict) else {key: value}
+        return flat
 
     @model_validator(mode="after")
     def _fits_together(self) -> Config:
