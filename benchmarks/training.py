@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from rich.console import Console
+from rich.progress import track
 
 # A script's own folder comes first where modules are looked for, and this script is called like the package that it measures.
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -154,7 +156,7 @@ def main() -> None:
         courses = {name: [Course(LEARNERS[name](config), config) for config in of_seeds] for name, of_seeds in made.items()}
     except ValueError as error:
         parser.error(str(error))
-    for turn in range(1, args.turns + 1):
+    for turn in track(range(1, args.turns + 1), "turns", console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()):
         for course in chain(*zip(*courses.values(), strict=True)):
             course.go_on(args.seconds * turn / args.turns)
             if args.deals:
