@@ -266,7 +266,8 @@ def test_an_optimiser_that_does_not_fit_is_refused_before_it_reads_beyond_its_ar
         torch.save(state, path)
         assert main(["--resume", str(run.folder), "--total-steps", "512"]) == 2
         assert "cannot be resumed: its optimiser" in the_line(capsys)
-    # Its settings are taken from the configuration.
-    optimizer["state"], optimizer["param_groups"] = moments, [{"lr": None}]
+    # Its settings are taken from the configuration, and a moment that is one number everywhere gets a place for each.
+    optimizer["state"] = {number: of | {"exp_avg": torch.zeros(1).expand(of["exp_avg"].shape)} for number, of in moments.items()}
+    optimizer["param_groups"] = [{"lr": None}]
     torch.save(state, path)
     assert main(["--resume", str(run.folder), "--total-steps", "512"]) == 0

@@ -74,7 +74,7 @@ def restore_optimizer(optimizer: torch.optim.Optimizer, stored: dict[str, Any]) 
     Raises:
         ValueError: that does not fit the parameters; Adam does not look, and would read and write beyond its arrays.
     """
-    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    parameters, state = [parameter for group in optimizer.param_groups for parameter in group["params"]], {}
     for number, moments in stored["state"].items():
         if not isinstance(number, int) or not 0 <= number < len(parameters):
             raise ValueError("its optimiser knows other parameters")
@@ -84,7 +84,9 @@ def restore_optimizer(optimizer: torch.optim.Optimizer, stored: dict[str, Any]) 
             raise ValueError("its optimiser does not fit the parameters")
         if (tensors["step"] < 0).any() or (tensors["exp_avg_sq"] < 0).any():
             raise ValueError("its optimiser has numbers out of range")
-    optimizer.load_state_dict({"state": stored["state"], "param_groups": optimizer.state_dict()["param_groups"]})
+        # Copied, for what was read may have its numbers in fewer places than it has.
+        state[number] = {name: torch.empty(shape).copy_(tensors[name]) for name, shape in shapes.items()}
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
 
 
 def each_array(change: Callable[[Any], Any], tree: Any) -> Any:
