@@ -83,10 +83,9 @@ def print_speed(config: Config, courses: Courses) -> None:
     load = " ".join(f"{value:.1f}" for value in os.getloadavg())
     players, layers, passes = config.options.num_players, config.network.hidden, config.ppo.epochs
     print(f"{players} players, network {layers}, {passes} passes, {config.threads} threads; load of the machine {load}")
-    for name in courses:
-        speed = steps[name] / seconds[name]
-        ratio = speed * seconds["maskable_ppo"] / steps["maskable_ppo"]
-        print(f"{name:14s} {speed:10,.0f} decisions/s {ratio:8.2f} {steps[name] / busy[name]:10,.0f} per second of a core")
+    speeds = {name: steps[name] / seconds[name] for name in courses}
+    for name, speed in speeds.items():
+        print(f"{name:14s} {speed:10,.0f} decisions/s {speed / speeds['maskable_ppo']:8.2f} {steps[name] / busy[name]:10,.0f} per second of a core")
 
 
 def print_strength(courses: Courses) -> None:

@@ -212,12 +212,15 @@ def test_an_older_checkpoint_takes_the_place_of_a_damaged_one(tmp_path: Path, ca
         ({"league": {}}, "without a learner"),
         ({"fixed": {"seed": 77}}, "seed is 77 there, 1 in config.yaml"),
         ({"fixed": 5}, "cannot be resumed"),
+        # As older checkpoints have them.
+        ({"fixed": None, "options": {"num_players": 3, "winners": 2}}, "options.winners is 2 there, 1 in config.yaml"),
     ],
 )
 def test_a_checkpoint_with_wrong_content_is_refused_in_one_line(tmp_path: Path, change: dict[str, Any], words: str, capsys: pytest.CaptureFixture[str]):
     run = started(tmp_path)
     path = run / "checkpoints" / "000000000000.pt"
-    torch.save(torch.load(path, weights_only=True) | change, path)
+    changed = torch.load(path, weights_only=True) | change
+    torch.save({key: value for key, value in changed.items() if key != "fixed" or value is not None}, path)
     assert main(["--resume", str(run)]) == 2
     line = the_line(capsys)
     assert str(path) in line

@@ -48,7 +48,6 @@ class Cells(nn.Module):
         inputs = gem_inputs(config)
         self.layers = perceptron([inputs.shape[1], *hidden, 1], config.network.activation, last=False)
         self.register_buffer("inputs", torch.as_tensor(inputs, dtype=torch.long), persistent=False)
-        self.shape = inputs.shape
         # Where each number of the observation goes among the inputs of all cells, -1 where nowhere.
         self.places = np.full(sleuth.observation_size(config.options, config.record), -1, np.int32)
         self.places[inputs] = np.arange(inputs.size).reshape(inputs.shape)
@@ -60,7 +59,7 @@ class Cells(nn.Module):
 
     def of_rows(self, observations: SparseRows) -> torch.Tensor:
         """Give the scores (f4 [B, G]) for observations without their zeros; what many gem cards have in common is worked out once."""
-        different, which = (torch.from_numpy(array).to(self.inputs.device) for array in observations.cells(self.places, *self.shape))
+        different, which = (torch.from_numpy(array).to(self.inputs.device) for array in observations.cells(self.places, *self.inputs.shape))
         return self.layers(different)[:, 0].index_select(0, which.flatten()).view(which.shape)
 
 

@@ -274,6 +274,11 @@ def shown(value: Any) -> str:
     return text if len(text) <= MOST_QUOTED else f"{text[:MOST_QUOTED]} ..."
 
 
+def differences(there: dict[str, Any], here: dict[str, Any], place: str = "here") -> str:
+    """Say what differs between two dicts, with both values; empty where nothing does."""
+    return ", ".join(f"{key} is {shown(there.get(key))} there, {shown(here.get(key))} {place}" for key in there | here if there.get(key) != here.get(key))
+
+
 def read_yaml(text: str, name: str) -> Any:
     """Parse YAML text; ``name`` is the file or the key that the message names.
 

@@ -20,7 +20,7 @@ from sleuth_env.policy import Policy
 from sleuth_env.policy_file import PolicyError
 
 from .cells import ACTIVATIONS, Cells, accusations, make_cells, num_scores, perceptron
-from .config import Config, ConfigError, shown, verb_of
+from .config import Config, ConfigError, differences, verb_of
 from .relational import RelationalActorCritic, layer_of, set_layer
 from .sparse import Product, SparseRows
 
@@ -156,11 +156,9 @@ def check_same(found: Policy, wanted: Policy) -> None:
     Raises:
         ConfigError: they have not; the message names what differs.
     """
-    there, here = map(_described, (found, wanted))
-    wrong = [key for key in there | here if there.get(key) != here.get(key)]
-    if wrong:
-        said = ", ".join(f"{key} is {shown(there.get(key))} there, {shown(here.get(key))} here" for key in wrong)
-        raise ConfigError(f"start: the policy {found.name} has another network: {said}")
+    differing = differences(_described(found), _described(wanted))
+    if differing:
+        raise ConfigError(f"start: the policy {found.name} has another network: {differing}")
 
 
 def _described(policy: Policy) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from sleuth_env.policy import Policy, make_player, save_policy
 from sleuth_env.policy_file import PolicyError, read_metadata, write_atomically
 
 from .checkpoint import all_finite, locked, read_checkpoint
-from .config import Config, ConfigError, shown
+from .config import Config, ConfigError, differences
 from .curve import make_logger
 from .early_stop import EarlyStop
 from .league import League
@@ -146,12 +146,13 @@ class Run:
 
     def _restore(self, path: Path) -> None:
         state = read_checkpoint(path, "cpu")
-        fixed = self.config.fixed()
         try:
-            # Older checkpoints have none of these three.
-            for key, value in state.get("fixed", fixed).items():
-                if fixed.get(key) != value:
-                    raise ConfigError(f"{key} is {shown(value)} there, {shown(fixed.get(key))} in config.yaml")
+            # Older checkpoints have only the options, or not even those, and neither of the other two.
+            stored = state.get("fixed", {f"options.{name}": value for name, value in state.get("options", {}).items()})
+            fixed = self.config.fixed()
+            differing = differences(stored, {key: fixed.get(key) for key in stored}, "in config.yaml")
+            if differing:
+                raise ConfigError(differing)
             self.learner.restore(state)
             self.same_matches = self.early_stop.restore(state.get("early_stop", self.early_stop.state()))
             self.league.restore(state.get("league", self.league.state()))

@@ -85,7 +85,7 @@ class SparseRows:
     def cells(self, places: NDArray[np.int32], number: int, width: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Cut each row into ``number`` cells of ``width`` numbers; column ``i`` goes to number ``places[i]`` of all of them, or (-1) nowhere.
 
-        Gives the cells that differ, f4 [U, width], and which of them each row's cells are, i8 [B, number]: few of them are many.
+        Gives the cells that differ, f4 [U, width], and which of them each row's cells are, i8 [B, number]. Most cells are equal to many others.
         """
         return _cells(self.starts, self.columns, self.values, self.values.view(np.int32), places, number, width)
 
