@@ -33,7 +33,7 @@ def main() -> int:
     """Run the command ``sleuth``; give its exit code."""
     with noted_signals(signal.SIGINT) as came:
         try:
-            from sleuth_env.cli import main as command
+            from sleuth_env.cli.commands import main as command
 
             # What is imported may have swallowed the exception.
             if came:

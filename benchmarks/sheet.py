@@ -15,10 +15,10 @@ from collections.abc import Callable
 import numpy as np
 
 import sleuth_env.sleuth as sleuth
-from sleuth_env.arguments import whole
+from sleuth_env.cli.arguments import whole
 from sleuth_env.deduction.evidence import EVIDENCE
 from sleuth_env.deduction.sheet import SHEET, propagate
-from sleuth_env.match import play_match
+from sleuth_env.matches.match import play_match
 from sleuth_env.sleuth.clues import clues
 from sleuth_env.sleuth.state import TURN
 
@@ -109,8 +109,12 @@ def row(players: int, games: int, seed: int) -> str:
 
 def main() -> None:
     """Read the command line and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=whole(10, 10**6), default=50, help="games for each number of players (default: 50)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--games", type=whole(10, 10**6), default=50, help="games for each number of players (default: 50)"
+    )
     parser.add_argument("--seed", type=whole(0, 2**32), default=1, help="settles the deals (default: 1)")
     arguments = parser.parse_args()
     print(HEADER)

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-from sleuth_env.arguments import whole
+from sleuth_env.cli.arguments import whole
 
 PROGRAM = """
 from sleuth_env import sleuth_v0
@@ -30,13 +30,20 @@ for agent in env.agent_iter():
 def seconds_of_a_start(cache: str) -> float:
     """Run the program in a new process with that folder for compiled kernels; give its wall-clock seconds."""
     began = time.perf_counter()
-    subprocess.run([sys.executable, "-c", PROGRAM], check=True, env={**os.environ, "NUMBA_CACHE_DIR": cache}, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        check=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": cache},
+        stderr=subprocess.DEVNULL,
+    )
     return time.perf_counter() - began
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--repeats", type=whole(1, 1000), default=5, help="later starts to measure (default: 5)")
     repeats = parser.parse_args().repeats
     with tempfile.TemporaryDirectory() as cache:

@@ -25,8 +25,8 @@ import numpy as np
 from rich.progress import Progress
 
 from sleuth_env import __version__, sleuth
-from sleuth_env.arguments import some, whole
-from sleuth_env.match import play_match
+from sleuth_env.cli.arguments import some, whole
+from sleuth_env.matches.match import play_match
 
 ROOT = Path(__file__).parents[1]
 RESULTS, README = ROOT / "benchmarks" / "tables.json", ROOT / "README.md"
@@ -62,10 +62,18 @@ def play_row(cell: tuple[str, str, int]) -> dict[str, Any]:
     # Once before the clock runs, for what is still to be compiled.
     play_match(sleuth, options, [name] * players, 2)
     timed = Timed(name, options)
-    fields = {field: play_match(sleuth, options, [timed] + [field] * (players - 1), deals, SEED, names=["bot", *[field] * (players - 1)]) for field in FIELDS}
+    fields = {
+        field: play_match(
+            sleuth, options, [timed] + [field] * (players - 1), deals, SEED, names=["bot", *[field] * (players - 1)]
+        )
+        for field in FIELDS
+    }
     entries = {field: result.entries[0] for field, result in fields.items()}
     copies = play_match(sleuth, options, [name] * players, deals, SEED)
-    wins, wrong = sum(entry.wins for entry in entries.values()), sum(entries[field].wrong_accusations * fields[field].games for field in FIELDS)
+    wins, wrong = (
+        sum(entry.wins for entry in entries.values()),
+        sum(entries[field].wrong_accusations * fields[field].games for field in FIELDS),
+    )
     return {
         "bot": name,
         "variant": variant,
@@ -73,7 +81,10 @@ def play_row(cell: tuple[str, str, int]) -> dict[str, Any]:
         "deals": deals,
         "seed": SEED,
         "version": __version__,
-        "win_share": {field: [round(share, 4) for share in (entry.win_share, entry.win_low, entry.win_high)] for field, entry in entries.items()},
+        "win_share": {
+            field: [round(share, 4) for share in (entry.win_share, entry.win_low, entry.win_high)]
+            for field, entry in entries.items()
+        },
         "turns": None if copies.mean_turns_won is None else round(copies.mean_turns_won, 2),
         "wrong": round(wrong / max(wins + wrong, 1), 4),
         "milliseconds": round(1000 * timed.seconds / timed.decisions, 4),
@@ -87,21 +98,36 @@ def cell_of(row: dict[str, Any]) -> tuple[str, str, int]:
 
 def is_current(row: dict[str, Any]) -> bool:
     """Tell whether a row would be played in the same way now."""
-    return row["bot"] in sleuth.BOTS and (row["deals"], row["seed"], row["version"]) == (DEALS[row["players"]], SEED, __version__)
+    return row["bot"] in sleuth.BOTS and (row["deals"], row["seed"], row["version"]) == (
+        DEALS[row["players"]],
+        SEED,
+        __version__,
+    )
 
 
 def table(rows: list[dict[str, Any]], variant: str) -> str:
     """Write the rows of a variant as a table."""
     order = list(sleuth.BOTS)
-    mine = sorted((row for row in rows if row["variant"] == variant), key=lambda row: (row["players"], order.index(row["bot"])))
+    mine = sorted(
+        (row for row in rows if row["variant"] == variant), key=lambda row: (row["players"], order.index(row["bot"]))
+    )
     lines = [
         "| players | bot | " + " | ".join(f"wins against `{field}`" for field in FIELDS) + " | turns | wrong | ms |",
         "|--:|:--|" + "--:|" * (len(FIELDS) + 3),
     ]
     for row in mine:
-        shares = [f"{share:.1%} ({low:.1%}–{high:.1%})" for share, low, high in (row["win_share"][field] for field in FIELDS)]  # noqa: RUF001
+        shares = [
+            f"{share:.1%} ({low:.1%}–{high:.1%})" for share, low, high in (row["win_share"][field] for field in FIELDS)
+        ]  # noqa: RUF001
         turns = "–" if row["turns"] is None else f"{row['turns']:.1f}"  # noqa: RUF001
-        cells = [str(row["players"]), f"`{row['bot']}`", *shares, turns, f"{row['wrong']:.1%}", f"{row['milliseconds']:.3g}"]
+        cells = [
+            str(row["players"]),
+            f"`{row['bot']}`",
+            *shares,
+            turns,
+            f"{row['wrong']:.1%}",
+            f"{row['milliseconds']:.3g}",
+        ]
         lines.append(f"| {' | '.join(cells)} |")
     return f"{TITLES[variant]}:\n\n" + "\n".join(lines) + "\n"
 
@@ -126,7 +152,9 @@ def main() -> int:
     parser.add_argument("--jobs", type=whole(1, 1024), default=1, help="processes at work at once")
     parser.add_argument("--keep", action="store_true", help="do not play rows again that are current")
     parser.add_argument("--bots", type=some(list(sleuth.BOTS)), default=list(sleuth.BOTS), help="only these")
-    parser.add_argument("--players", type=some(list(map(str, DEALS))), default=list(map(str, DEALS)), help="only these player counts")
+    parser.add_argument(
+        "--players", type=some(list(map(str, DEALS))), default=list(map(str, DEALS)), help="only these player counts"
+    )
     args = parser.parse_args()
     rows = [row for row in json.loads(RESULTS.read_text()) if row["bot"] in sleuth.BOTS] if RESULTS.exists() else []
     cells = [(bot, variant, int(players)) for players in args.players for variant in VARIANTS for bot in args.bots]

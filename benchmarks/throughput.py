@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from sleuth_env import sleuth, sleuth_v0
-from sleuth_env.arguments import real, whole
-from sleuth_env.solo import SoloEnv, SoloVectorEnv
-from sleuth_env.vector import SleuthVectorEnv
+from sleuth_env.cli.arguments import real, whole
+from sleuth_env.envs.solo import SoloEnv, SoloVectorEnv
+from sleuth_env.envs.vector import SleuthVectorEnv
 
 FROM_EXCHANGE = 38  # the last actions: exchange, accuse one of 36 gems, pass
 ACCUSE = 0.002  # how often one of them is drawn where something else may be done, or games would be over at once
@@ -75,7 +75,10 @@ def play_rules(players: int, games: int) -> Callable[[float], Clock]:
 
 def play_vector(players: int, games: int, threads: int, record: str) -> Callable[[float], Clock]:
     """Play with `SleuthVectorEnv`: step, observation and mask of every game."""
-    envs, chance = SleuthVectorEnv(games, num_players=players, record=record, copy=False, threads=threads), np.random.default_rng(0)
+    envs, chance = (
+        SleuthVectorEnv(games, num_players=players, record=record, copy=False, threads=threads),
+        np.random.default_rng(0),
+    )
     envs.reset(seed=0)
 
     def play(seconds: float) -> Clock:
@@ -159,7 +162,9 @@ def play_solo(env: Any) -> Callable[[float], Clock]:
         while clock.spent < seconds:
             masks = np.atleast_2d(clock.run(env.action_masks))
             actions = random_actions(masks, chance)
-            _, _, terminated, truncated, _ = clock.run(lambda actions=actions: env.step(actions if games > 1 else int(actions[0])), games)
+            _, _, terminated, truncated, _ = clock.run(
+                lambda actions=actions: env.step(actions if games > 1 else int(actions[0])), games
+            )
             if games == 1 and (terminated or truncated):
                 env.reset()
         return clock
@@ -172,8 +177,12 @@ def peers() -> dict[str, Callable[[], Callable[[float], Clock]]]:
     found: dict[str, Callable[[], Callable[[float], Clock]]] = {}
     for name in ("tictactoe_v3", "connect_four_v3", "hanabi_v5"):
         for face in ("raw_env", "env"):
-            found[f"PettingZoo {name}, {face}"] = lambda n=name, f=face: play_aec(getattr(importlib.import_module(f"pettingzoo.classic.{n}"), f)())
-    found["OpenSpiel hanabi, with tensor"] = lambda: play_open_spiel(importlib.import_module("pyspiel").load_game("hanabi"))
+            found[f"PettingZoo {name}, {face}"] = lambda n=name, f=face: play_aec(
+                getattr(importlib.import_module(f"pettingzoo.classic.{n}"), f)()
+            )
+    found["OpenSpiel hanabi, with tensor"] = lambda: play_open_spiel(
+        importlib.import_module("pyspiel").load_game("hanabi")
+    )
     return found
 
 
@@ -210,10 +219,19 @@ def play_open_spiel(game: Any) -> Callable[[float], Clock]:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name, default, least, most in (("players", 4, 3, 7), ("games", 256, 1, 2**16), ("repeat", 5, 1, 1000), ("threads", 1, 1, 256)):
+    for name, default, least, most in (
+        ("players", 4, 3, 7),
+        ("games", 256, 1, 2**16),
+        ("repeat", 5, 1, 1000),
+        ("threads", 1, 1, 256),
+    ):
         parser.add_argument(f"--{name}", type=whole(least, most), default=default)
     parser.add_argument("--seconds", type=real(0.001, 3600), default=1.0)
-    parser.add_argument("--parts", action="store_true", help="print where the time of a decision with SleuthVectorEnv goes, on one thread")
+    parser.add_argument(
+        "--parts",
+        action="store_true",
+        help="print where the time of a decision with SleuthVectorEnv goes, on one thread",
+    )
     args = parser.parse_args()
     n, games = args.players, args.games
     if args.parts:
@@ -231,7 +249,9 @@ def main() -> None:
         "raw_env, exact": lambda: play_aec(sleuth_v0.raw_env(num_players=n, record="exact")),
         "env, sheet": lambda: play_aec(sleuth_v0.env(num_players=n)),
         "SoloEnv against sheet": lambda: play_solo(SoloEnv(num_players=n, opponents="sheet")),
-        f"SoloVectorEnv of {games} against sheet": lambda: play_solo(SoloVectorEnv(games, num_players=n, opponents="sheet")),
+        f"SoloVectorEnv of {games} against sheet": lambda: play_solo(
+            SoloVectorEnv(games, num_players=n, opponents="sheet")
+        ),
         **peers(),
     }
     plays = {name: play for name, make in makers.items() if (play := made(make))}

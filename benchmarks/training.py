@@ -25,17 +25,18 @@ import torch
 from rich.console import Console
 from rich.progress import track
 
-# A script's own folder comes first where modules are looked for, and this script is called like the package that it measures.
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from sleuth_env import sleuth
-from sleuth_env.arguments import real, whole
-from sleuth_env.match import evaluate
-from sleuth_env.policy import make_player
-from training.config import Config, ConfigError, make_config, read_file
+from sleuth_env.cli.arguments import real, whole
+from sleuth_env.matches.match import evaluate
+from sleuth_env.matches.players import make_player
+from training.config import Config, ConfigError, make_config
+from training.config_file import read_file
 from training.learner import Learner
 from training.maskable import MaskableLearner
 from training.ppo import PpoLearner
+
+# A script's own folder comes first where modules are looked for, and this script is called like the package that it measures.
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 LEARNERS = {"maskable_ppo": MaskableLearner, "ppo": PpoLearner}
 FIELDS = ("steps", "seconds", "busy")
@@ -43,7 +44,14 @@ WINDOW = 3  # turns in a row
 SETTINGS: dict[str, Any] = {
     "num_envs": 512,
     "network": {"hidden": [256, 256], "initial_bias": {"accuse": -7, "final": -3}},
-    "ppo": {"rollout_steps": 16, "batch_size": 2048, "epochs": 4, "learning_rate": 6e-4, "entropy": 0.003, "gae_lambda": 0.97},
+    "ppo": {
+        "rollout_steps": 16,
+        "batch_size": 2048,
+        "epochs": 4,
+        "learning_rate": 6e-4,
+        "entropy": 0.003,
+        "gae_lambda": 0.97,
+    },
     "opponents": {"bots": {"sheet": 0.5}, "past_selves": 0, "learner": 0.5},
 }
 
@@ -53,7 +61,9 @@ class Course:
 
     def __init__(self, learner: Learner, config: Config) -> None:
         self.learner, self.config = learner, config
-        learner.set_opponents({name: (make_player(name, config.options), share) for name, share in config.opponents.bots.items()})
+        learner.set_opponents(
+            {name: (make_player(name, config.options), share) for name, share in config.opponents.bots.items()}
+        )
         self.seconds, self.busy, self.steps, self.matches = 0.0, 0.0, 0, list[tuple[float, float]]()
         self.learner.learn(0.0, lambda: False)
 
@@ -79,13 +89,18 @@ Courses = dict[str, list[Course]]  # by algorithm
 
 def print_speed(config: Config, courses: Courses) -> None:
     """Print how many decisions a second each learned from."""
-    steps, seconds, busy = ({name: sum(getattr(course, field) for course in of_seeds) for name, of_seeds in courses.items()} for field in FIELDS)
+    steps, seconds, busy = (
+        {name: sum(getattr(course, field) for course in of_seeds) for name, of_seeds in courses.items()}
+        for field in FIELDS
+    )
     load = " ".join(f"{value:.1f}" for value in os.getloadavg())
     players, layers, passes = config.options.num_players, config.network.hidden, config.ppo.epochs
     print(f"{players} players, network {layers}, {passes} passes, {config.threads} threads; load of the machine {load}")
     speeds = {name: steps[name] / seconds[name] for name in courses}
     for name, speed in speeds.items():
-        print(f"{name:14s} {speed:10,.0f} decisions/s {speed / speeds['maskable_ppo']:8.2f} {steps[name] / busy[name]:10,.0f} per second of a core")
+        print(
+            f"{name:14s} {speed:10,.0f} decisions/s {speed / speeds['maskable_ppo']:8.2f} {steps[name] / busy[name]:10,.0f} per second of a core"
+        )
 
 
 def print_strength(courses: Courses) -> None:
@@ -93,7 +108,10 @@ def print_strength(courses: Courses) -> None:
     seconds, shares = {}, {}
     for name, of_seeds in courses.items():
         seconds[name], shares[name] = np.mean([course.matches for course in of_seeds], axis=0).T
-        print(f"{name:14s} won against sheet: " + " ".join(f"{share:.1%} ({after:.0f} s)" for after, share in zip(seconds[name], shares[name], strict=True)))
+        print(
+            f"{name:14s} won against sheet: "
+            + " ".join(f"{share:.1%} ({after:.0f} s)" for after, share in zip(seconds[name], shares[name], strict=True))
+        )
     # A single match is too noisy to say who was first.
     window = min(WINDOW, len(shares["ppo"]))
     means = {name: np.convolve(of_turns, np.full(window, 1 / window), "valid") for name, of_turns in shares.items()}
@@ -101,7 +119,9 @@ def print_strength(courses: Courses) -> None:
     for level in (0.6 * most, 0.75 * most, 0.9 * most) if most > 0 else ():
         after = {name: seconds[name][window - 1 + int((mean >= level).argmax())] for name, mean in means.items()}
         found = ", ".join(f"{name} after {when:.0f} s" for name, when in after.items())
-        print(f"first won {level:.1%} in {window} turns together: {found}; ratio {after['maskable_ppo'] / after['ppo']:.2f}")
+        print(
+            f"first won {level:.1%} in {window} turns together: {found}; ratio {after['maskable_ppo'] / after['ppo']:.2f}"
+        )
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -114,7 +134,11 @@ def make_parser() -> argparse.ArgumentParser:
     add("--deals", type=whole(0, 10**6), default=0, help="of a match after every turn; 0 for none")
     add("--seeds", type=whole(1, 100), default=1, help="of learning anew")
     add("--seconds", type=real(0.001, 10**6), default=30.0, help="of learning, for each")
-    add("--learner", type=real(0.001, 1), help="share of the seats that are the learner's with `ppo`, the others are `sheet` bots'")
+    add(
+        "--learner",
+        type=real(0.001, 1),
+        help="share of the seats that are the learner's with `ppo`, the others are `sheet` bots'",
+    )
     add("--config", help="a configuration file instead of the settings of this script")
     return parser
 
@@ -127,7 +151,9 @@ def configs(args: argparse.Namespace) -> dict[str, list[Config]]:
     """
     if args.config is not None and args.players:
         raise ConfigError("--players is of the settings of this script, a configuration file has its own")
-    settings = SETTINGS | {"options": {"num_players": args.players or 4}} if args.config is None else read_file(args.config)
+    settings = (
+        SETTINGS | {"options": {"num_players": args.players or 4}} if args.config is None else read_file(args.config)
+    )
     if settings.get("start") is not None:
         raise ConfigError(f"{args.config}: start means nothing to MaskablePPO: leave it out")
     return {algorithm: _of_seeds(args, {**settings, "algorithm": algorithm}) for algorithm in LEARNERS}
@@ -152,10 +178,14 @@ def main() -> None:
     args = parser.parse_args()
     try:
         made = configs(args)
-        courses = {name: [Course(LEARNERS[name](config), config) for config in of_seeds] for name, of_seeds in made.items()}
+        courses = {
+            name: [Course(LEARNERS[name](config), config) for config in of_seeds] for name, of_seeds in made.items()
+        }
     except ValueError as error:
         parser.error(str(error))
-    for turn in track(range(1, args.turns + 1), "turns", console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()):
+    for turn in track(
+        range(1, args.turns + 1), "turns", console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
+    ):
         for course in chain(*zip(*courses.values(), strict=True)):
             course.go_on(args.seconds * turn / args.turns)
             if args.deals:

@@ -15,13 +15,25 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from sleuth_env.arguments import whole
+from sleuth_env.cli.arguments import whole
 from sleuth_env.deduction.automata import PLAN
 from sleuth_env.deduction.counting import CAP, KEEP, measure, room
 from sleuth_env.deduction.evidence import EVIDENCE
 from sleuth_env.deduction.graph import RESULT
 from sleuth_env.deduction.sheet import SHEET, propagate
-from sleuth_env.sleuth import FINISHED, VIEW, Options, deal, legal, make_bot, make_rules, new_states, num_actions, step, view
+from sleuth_env.sleuth import (
+    FINISHED,
+    VIEW,
+    Options,
+    deal,
+    legal,
+    make_bot,
+    make_rules,
+    new_states,
+    num_actions,
+    step,
+    view,
+)
 from sleuth_env.sleuth.belief import ORDERS, belief, beliefs
 from sleuth_env.sleuth.cards import NUM_GEMS
 from sleuth_env.sleuth.clues import clues
@@ -66,13 +78,19 @@ def spread(values: list[float], digits: int) -> str:
 
 def print_costs(rules: np.ndarray, views: np.ndarray) -> None:
     """Measure some positions (VIEW [N]) one by one."""
-    evidence, sheets, plans, results = (np.zeros(n, dtype) for n, dtype in ((views.size, EVIDENCE), (1, SHEET), (1, PLAN), (1, RESULT)))
+    evidence, sheets, plans, results = (
+        np.zeros(n, dtype) for n, dtype in ((views.size, EVIDENCE), (1, SHEET), (1, PLAN), (1, RESULT))
+    )
     clues(rules, views, evidence)
     holders, space = np.zeros((NUM_GEMS, int(rules["num_players"][0]))), room(CAP, KEEP)[:3]
     posterior, whole, move, states, exact = [], [], [], [], []
     for row in range(views.size):
         one, seen = evidence[row : row + 1], views[row : row + 1]
-        posterior.append(milliseconds(lambda one=one: measure(one, ORDERS, CAP, KEEP, np.uint64(0), sheets, plans, results, holders, *space)))
+        posterior.append(
+            milliseconds(
+                lambda one=one: measure(one, ORDERS, CAP, KEEP, np.uint64(0), sheets, plans, results, holders, *space)
+            )
+        )
         states.append(float(results["states"][0]))
         exact.append(results["exact"][0])
         whole.append(milliseconds(lambda seen=seen: belief(rules, seen)))
@@ -105,15 +123,27 @@ def print_delay(players: int, bot: str, games: int) -> None:
     solved = by_count < np.inf
     later = by_sheet[solved] - by_count[solved]
     known = later[later < np.inf]
-    print(f"  {solved.sum()} seats solved by the exact count, of these not yet by the sheet {(later > 0).mean():.0%}", end="")
-    print(f"; it is {known.mean():.2f} turns later on average, too late for the game for {np.isinf(later).mean():.0%}", flush=True)
+    print(
+        f"  {solved.sum()} seats solved by the exact count, of these not yet by the sheet {(later > 0).mean():.0%}",
+        end="",
+    )
+    print(
+        f"; it is {known.mean():.2f} turns later on average, too late for the game for {np.isinf(later).mean():.0%}",
+        flush=True,
+    )
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--games", type=whole(1, 10**6), default=10, help="games for each number of players and bot (default: 10)")
-    parser.add_argument("--positions", type=whole(1, 10**6), default=300, help="positions measured of these (default: 300)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--games", type=whole(1, 10**6), default=10, help="games for each number of players and bot (default: 10)"
+    )
+    parser.add_argument(
+        "--positions", type=whole(1, 10**6), default=300, help="positions measured of these (default: 300)"
+    )
     parser.add_argument("--players", type=whole(3, 7), nargs="*", default=[3, 4, 5, 6, 7])
     arguments = parser.parse_args()
     for players in arguments.players:

@@ -25,13 +25,14 @@ SELF_PLAY_ID = "sleuth_env/SleuthSelfPlay-v0"
 _HOMES = {
     "Options": "sleuth_env.sleuth",
     "make_bot": "sleuth_env.sleuth",
-    "SoloEnv": "sleuth_env.solo",
-    "SoloVectorEnv": "sleuth_env.solo",
-    "SleuthVectorEnv": "sleuth_env.vector",
-    "Table": "sleuth_env.match",
-    "play_match": "sleuth_env.match",
-    "load_policy": "sleuth_env.policy",
-    "make_player": "sleuth_env.policy",
+    "SoloEnv": "sleuth_env.envs.solo",
+    "SoloVectorEnv": "sleuth_env.envs.solo",
+    "SleuthVectorEnv": "sleuth_env.envs.vector",
+    "Table": "sleuth_env.matches.table",
+    "play_match": "sleuth_env.matches.match",
+    "SleuthVecEnv": "sleuth_env.envs.sb3",
+    "load_policy": "sleuth_env.policies.policy",
+    "make_player": "sleuth_env.matches.players",
 }
 __all__ = ["GYMNASIUM_ID", "SELF_PLAY_ID", "__version__", *_HOMES]
 
@@ -51,9 +52,9 @@ def _register() -> None:
     from gymnasium.envs.registration import register, registry
 
     if GYMNASIUM_ID not in registry:
-        register(GYMNASIUM_ID, "sleuth_env.solo:SoloEnv", vector_entry_point="sleuth_env.solo:SoloVectorEnv")
+        register(GYMNASIUM_ID, "sleuth_env.envs.solo:SoloEnv", vector_entry_point="sleuth_env.envs.solo:SoloVectorEnv")
     if SELF_PLAY_ID not in registry:
-        register(SELF_PLAY_ID, vector_entry_point="sleuth_env.vector:SleuthVectorEnv")
+        register(SELF_PLAY_ID, vector_entry_point="sleuth_env.envs.vector:SleuthVectorEnv")
 
 
 _register()

@@ -9,7 +9,6 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 from __future__ import annotations
 
 import dataclasses
-import operator
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -19,12 +18,16 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .checks import whole_number
+
 Records = NDArray[np.void]
 ILLEGAL_REWARD = -1.0  # where an illegal action ends the game
 NO_GAME = "call reset() first: no game has been dealt"
 NO_SNAPSHOT = "that is no snapshot, which get_state() takes"
 RENDER_MODES = ("human", "ansi", "rgb_array")
-NO_RENDER_MODE = f"render() draws nothing without a render_mode: make the environment with one of {', '.join(RENDER_MODES)}"
+NO_RENDER_MODE = (
+    f"render() draws nothing without a render_mode: make the environment with one of {', '.join(RENDER_MODES)}"
+)
 
 
 def opaque(records: Records) -> Records:
@@ -88,7 +91,15 @@ class Game(Protocol):
         """Take one action (i8 [B]) in each game; ``taken`` (u1 [B]) is 0 where it was illegal and nothing has changed."""
         ...
 
-    def outcome(self, rules: Records, states: Records, rewards: NDArray[np.float64], terminated: NDArray[np.uint8], truncated: NDArray[np.uint8], /) -> None:
+    def outcome(
+        self,
+        rules: Records,
+        states: Records,
+        rewards: NDArray[np.float64],
+        terminated: NDArray[np.uint8],
+        truncated: NDArray[np.uint8],
+        /,
+    ) -> None:
         """Write what each seat gets (f8 [B, P]) and how the game ended for it (u1 [B, P] both); all zero while it goes on."""
         ...
 
@@ -217,35 +228,10 @@ def make_options(game: Game, named: Mapping[str, Any], max_cycles: int | None = 
             raise UnknownOptionError(f"unknown option {name!r}; the options of {game.NAME} are {', '.join(known)}")
     options = dict(named)
     if max_cycles is not None and options.setdefault("max_turns", max_cycles) != max_cycles:
-        raise ValueError(f"max_cycles={max_cycles!r} is another name of max_turns={options['max_turns']!r}: give one of them")
+        raise ValueError(
+            f"max_cycles={max_cycles!r} is another name of max_turns={options['max_turns']!r}: give one of them"
+        )
     return game.Options(**options)
-
-
-def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> None:
-    """Raise ValueError, naming the legal values, unless a named setting has one of them."""
-    if not (value is None or isinstance(value, str)) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
-
-
-def whole_number(value: Any) -> int | None:
-    """Give an int, a NumPy integer or a 0-dimensional integer array as an int; None for anything else (a float, a bool, an array)."""
-    try:
-        return None if isinstance(value, bool) or getattr(value, "ndim", 0) > 0 else operator.index(value)
-    except TypeError:
-        return None
-
-
-def check_number(name: str, value: Any, least: int) -> int:
-    """Give a named setting as an int; raise ValueError unless it is a whole number (see `whole_number`) of at least ``least``."""
-    number = whole_number(value)
-    if number is None or number < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
-    return number
-
-
-def check_seed(seed: Any) -> int | None:
-    """Give a seed as an int, or None if there is none; raise ValueError if it is something else."""
-    return None if seed is None else check_number("seed", seed, 0)
 
 
 def action_number(action: Any, num_actions: int) -> int:
@@ -271,7 +257,9 @@ def action_numbers(actions: Any, num_games: int, num_actions: int) -> NDArray[np
     except ValueError:  # lists of unequal length
         numbers = np.empty(0)
     if numbers.shape != (num_games,):
-        raise IllegalAction(f"step takes one action for each of {num_games} games, an array of shape ({num_games},), got {actions!r}")
+        raise IllegalAction(
+            f"step takes one action for each of {num_games} games, an array of shape ({num_games},), got {actions!r}"
+        )
     if numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < num_actions)).all():
         numbers = np.array([action_number(action, num_actions) for action in actions])
     return numbers.astype(np.int64)
@@ -284,7 +272,9 @@ def refusal(game: Game, options: Any, action: int, legal: NDArray[Any], player: 
     # A few from every part of the list: its first ones would all be the same question, paid with different cards.
     some = numbers[np.unique(np.linspace(0, len(numbers) - 1, 6).astype(np.int64))] if len(numbers) else numbers
     examples = ", ".join(f"{a} ({game.action_name(int(a), options.num_players)})" for a in some)
-    return IllegalAction(f"{player} may not choose action {action} ({name}) now; {len(numbers)} actions are legal, for instance {examples}")
+    return IllegalAction(
+        f"{player} may not choose action {action} ({name}) now; {len(numbers)} actions are legal, for instance {examples}"
+    )
 
 
 def render_view(game: Game, options: Any, view: Any, render_mode: str) -> str | NDArray[np.uint8] | None:

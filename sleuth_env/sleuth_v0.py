@@ -109,9 +109,9 @@ from typing import Any, ClassVar
 
 import pettingzoo
 
-from .aec import GameEnv
+from .envs.aec import GameEnv
+from .envs.wrappers import wrapped
 from .game import RENDER_MODES, Game, load_game
-from .wrapping import wrapped
 
 PETTINGZOO_ID = "sleuth_env/sleuth-v0"
 

@@ -13,7 +13,7 @@ import pytest
 from sleuth_env import sleuth_v0
 from sleuth_env.game import IllegalAction
 from sleuth_env.sleuth import action_name, draw_ansi, parse_action, parse_game
-from tests.playing import a_legal_action, an_illegal_action, everything_shown, play, play_out
+from tests.support.playing import a_legal_action, an_illegal_action, everything_shown, play, play_out
 
 raw_or_wrapped = pytest.mark.parametrize("make", [sleuth_v0.raw_env, sleuth_v0.env], ids=["raw", "wrapped"])
 every_render_mode = pytest.mark.parametrize("render_mode", [None, "human", "ansi", "rgb_array"])
@@ -114,7 +114,22 @@ def test_a_step_takes_any_whole_number(make: Callable[..., Any], kind: Any) -> N
     assert everything_shown(env) == everything_shown(other)
 
 
-NO_ACTIONS = [None, 1.0, np.float32(1), True, np.True_, [1], np.array([1]), np.array([1, 2]), np.array(1.0), "exchange", -1, np.int64(-1), 653, 2**70]
+NO_ACTIONS = [
+    None,
+    1.0,
+    np.float32(1),
+    True,
+    np.True_,
+    [1],
+    np.array([1]),
+    np.array([1, 2]),
+    np.array(1.0),
+    "exchange",
+    -1,
+    np.int64(-1),
+    653,
+    2**70,
+]
 
 
 @pytest.mark.parametrize("action", NO_ACTIONS, ids=repr)
@@ -130,7 +145,9 @@ def test_the_wrapped_environment_refuses_it_too(action: Any) -> None:
     env = sleuth_v0.env(num_players=4)
     env.reset(seed=1)
     before = everything_shown(env)
-    with pytest.raises((AssertionError, IllegalAction), match=r"action is not in action space|an action is an integer from 0 to 652"):
+    with pytest.raises(
+        (AssertionError, IllegalAction), match=r"action is not in action space|an action is an integer from 0 to 652"
+    ):
         env.step(action)
     assert everything_shown(env) == before
 
@@ -241,7 +258,9 @@ def test_looking_changes_nothing(env: Any) -> None:
 
 
 def test_an_unknown_agent_is_named(env: Any) -> None:
-    with pytest.raises(ValueError, match="'player_4' is no player: the players are player_0, player_1, player_2, player_3"):
+    with pytest.raises(
+        ValueError, match="'player_4' is no player: the players are player_0, player_1, player_2, player_3"
+    ):
         env.observe("player_4")
 
 

@@ -9,8 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from sleuth_env.arguments import OPTION_VALUES, CommandError, check_writable, file_name, named_options, one_line, options_last, steps, whole
-from sleuth_env.cli import make_parser
+from sleuth_env.cli.arguments import (
+    OPTION_VALUES,
+    CommandError,
+    check_writable,
+    file_name,
+    named_options,
+    one_line,
+    options_last,
+    steps,
+    whole,
+)
+from sleuth_env.cli.commands import make_parser
 from sleuth_env.sleuth import OptionError, Options
 from sleuth_env.sleuth.cards import parse_option
 
@@ -32,7 +42,11 @@ def test_options_may_stand_anywhere_and_add_up(words: list[str]) -> None:
     assert (args.seats, args.options, args.seed) == (SEATS, ["winners=2", "missing=2"], 3)
 
 
-@pytest.mark.parametrize("words", [["match", *SEATS], ["replay", "a=b"], ["match", "--", "--options", "a=b"], ["match", "--options"], []], ids=" ".join)
+@pytest.mark.parametrize(
+    "words",
+    [["match", *SEATS], ["replay", "a=b"], ["match", "--", "--options", "a=b"], ["match", "--options"], []],
+    ids=" ".join,
+)
 def test_words_that_are_no_options_stay_where_they_are(words: list[str]) -> None:
     assert options_last(words) == words
 
@@ -46,7 +60,11 @@ def test_the_help_has_the_values_of_every_option_and_of_no_other() -> None:
     assert list(OPTION_VALUES) == [field.name for field in dataclasses.fields(Options)]
 
 
-CHOICES = [(name, text.split(";")[0].split(", ")) for name, text in OPTION_VALUES.items() if ", " in text and not text[0].isdigit()]
+CHOICES = [
+    (name, text.split(";")[0].split(", "))
+    for name, text in OPTION_VALUES.items()
+    if ", " in text and not text[0].isdigit()
+]
 
 
 @pytest.mark.parametrize(("name", "values"), CHOICES)
@@ -56,10 +74,14 @@ def test_the_values_in_the_help_are_the_legal_ones(name: str, values: list[str])
         assert str(getattr(Options(**{name: parse_option(name, value), **more}), name)) == value
     with pytest.raises(OptionError) as refused:
         Options(**{name: "watson", **more})
-    assert sorted(values) == sorted(str(refused.value).partition("one of ")[2].partition(", got")[0].replace("'", "").split(", "))
+    assert sorted(values) == sorted(
+        str(refused.value).partition("one of ")[2].partition(", got")[0].replace("'", "").split(", ")
+    )
 
 
-@pytest.mark.parametrize(("name", "least", "most"), [("num_players", 3, 7), ("missing", 1, 3), ("winners", 1, 3), ("max_turns", 1, None)])
+@pytest.mark.parametrize(
+    ("name", "least", "most"), [("num_players", 3, 7), ("missing", 1, 3), ("winners", 1, 3), ("max_turns", 1, None)]
+)
 def test_the_numbers_in_the_help_are_the_legal_ones(name: str, least: int, most: int | None) -> None:
     assert OPTION_VALUES[name].startswith(str(least))
     assert most is None or name == "winners" or str(most) in OPTION_VALUES[name]
@@ -69,14 +91,21 @@ def test_the_numbers_in_the_help_are_the_legal_ones(name: str, least: int, most:
             Options(**{name: wrong})
 
 
-@pytest.mark.parametrize("text", ["0", "8", "", " 5", "+5", "5_0", "5.0", "1e1", "0x5", "٣", "-" + "9" * 5000, "9" * 5000], ids=lambda text: text[:9])
+@pytest.mark.parametrize(
+    "text",
+    ["0", "8", "", " 5", "+5", "5_0", "5.0", "1e1", "0x5", "٣", "-" + "9" * 5000, "9" * 5000],
+    ids=lambda text: text[:9],
+)
 def test_what_is_no_number_in_range_is_refused_by_a_short_message(text: str) -> None:
     with pytest.raises(ArgumentTypeError) as error:
         whole(1, 7)(text)
     assert str(error.value) == f"must be a whole number from 1 to 7, got {text[:40]!r}"
 
 
-@pytest.mark.parametrize(("text", "ends"), [("5", (5, 5)), ("3:5", (3, 5)), (":5", (1, 5)), ("3:", (3, None)), (":", (1, None)), ("4:4", (4, 4))])
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [("5", (5, 5)), ("3:5", (3, 5)), (":5", (1, 5)), ("3:", (3, None)), (":", (1, None)), ("4:4", (4, 4))],
+)
 def test_a_range_of_steps_may_lack_either_end(text: str, ends: tuple[int, int | None]) -> None:
     assert steps(text) == ends
 
@@ -86,7 +115,10 @@ def test_a_range_of_steps_may_lack_either_end(text: str, ends: tuple[int, int | 
     [
         *[(text, f"steps are counted from 1, got '{text}'") for text in ("0", "0:0", "0:5", "5:0", ":0", "0:")],
         ("5:2", "FROM must not be after TO, got '5:2'"),
-        *[(text, "must be a number or FROM:TO, such as 5, 10:20, :20, 10:, got ") for text in ("", "::", "1:2:3", "-1", "1.5", "a:b", "٣", "9" * 5000)],
+        *[
+            (text, "must be a number or FROM:TO, such as 5, 10:20, :20, 10:, got ")
+            for text in ("", "::", "1:2:3", "-1", "1.5", "a:b", "٣", "9" * 5000)
+        ],
     ],
     ids=lambda text: text[:9],
 )
@@ -105,7 +137,11 @@ def test_what_cannot_be_the_name_of_a_file_is_refused(text: str) -> None:
 def test_whether_a_file_can_be_written_is_known_before(tmp_path: Path) -> None:
     for name in (None, "-", str(tmp_path / "new.json"), "/dev/full"):
         check_writable(name)
-    for name, why in ((str(tmp_path), "it is a folder"), (f"{tmp_path}/no/file", "its folder does not exist"), ("x" * 5000, "File name too long")):
+    for name, why in (
+        (str(tmp_path), "it is a folder"),
+        (f"{tmp_path}/no/file", "its folder does not exist"),
+        ("x" * 5000, "File name too long"),
+    ):
         with pytest.raises(CommandError, match=f"cannot be written: {why}"):
             check_writable(name)
     assert os.listdir(tmp_path) == []

@@ -12,14 +12,17 @@ from sleuth_env.deduction.evidence import cards_of
 from sleuth_env.sleuth import NotationError, Options, belief_in_game, make_bot, make_rules, parse_game
 from sleuth_env.sleuth.belief import ORDERS, belief, beliefs
 from sleuth_env.sleuth.cards import ALLOWED, GEMS, NUM_QUESTIONS, QUESTIONS
-from tests.positions import positions
+from tests.support.positions import positions
 
 GAMES = [Options(num_players=5), Options(num_players=4, super_sleuth=True), Options(num_players=3, missing=3)]
 
 
 def test_every_order_holds_every_gem_once_and_nests_the_categories():
     assert [sorted(order) for order in ORDERS.tolist()] == [list(range(36))] * 6
-    runs = [tuple(sum(GEMS[a][k] != GEMS[b][k] for a, b in itertools.pairwise(order)) for k in range(3)) for order in ORDERS.tolist()]
+    runs = [
+        tuple(sum(GEMS[a][k] != GEMS[b][k] for a, b in itertools.pairwise(order)) for k in range(3))
+        for order in ORDERS.tolist()
+    ]
     assert all(min(run) in (2, 3) and max(run) == 35 for run in runs)
     assert len(set(runs)) == 6
 
@@ -51,7 +54,10 @@ def test_questions_appraised_together_are_worth_what_each_is_alone(options):
     view = views[len(views) // 2][None]
     worths, worlds = beliefs(rules, view, everything=True).worths[0], belief(rules, view)
     for question in range(NUM_QUESTIONS):
-        cards, shown = cards_of(rules["question_gems"][0, question]), len(QUESTIONS[question]) == 2 and not options.super_sleuth
+        cards, shown = (
+            cards_of(rules["question_gems"][0, question]),
+            len(QUESTIONS[question]) == 2 and not options.super_sleuth,
+        )
         for holder in range(options.num_players - 1):
             found = worths[holder, question]
             assert found["information"] == pytest.approx(worlds.information(holder, cards, shown), abs=1e-12)
@@ -103,7 +109,13 @@ def test_a_game_text_tells_what_could_be_believed_at_each_step():
 
 
 @pytest.mark.parametrize(
-    ("player", "step", "said"), [("player_3", None, "one of player_0, player_1, player_2"), (3, 0, "player_"), (0, 5, "steps 0 to 4"), (0, -1, "steps 0 to 4")]
+    ("player", "step", "said"),
+    [
+        ("player_3", None, "one of player_0, player_1, player_2"),
+        (3, 0, "player_"),
+        (0, 5, "steps 0 to 4"),
+        (0, -1, "steps 0 to 4"),
+    ],
 )
 def test_a_game_text_without_such_a_player_or_step_is_refused(player, step, said):
     text = played(Options(num_players=3), seed=1, steps=4).game_text()

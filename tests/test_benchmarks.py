@@ -27,7 +27,11 @@ WRONG = [
     ("sheet", "--games 9", "argument --games: must be a whole number from 10 to 1000000, got '9'"),
     ("startup", "--repeats 0", "argument --repeats: must be a whole number from 1 to 1000, got '0'"),
     ("worlds", "--players 2", "argument --players: must be a whole number from 3 to 7, got '2'"),
-    ("tables", "--bots nobody", "argument --bots: must be some of random, cautious, sheet, entropy, racer, separated by commas, got 'nobody'"),
+    (
+        "tables",
+        "--bots nobody",
+        "argument --bots: must be some of random, cautious, sheet, entropy, racer, separated by commas, got 'nobody'",
+    ),
 ]
 
 
@@ -39,9 +43,16 @@ def run(script: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("script", "words", "message"), WRONG)
 def test_what_is_wrong_with_the_arguments_is_said(
-    script: str, words: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    script: str,
+    words: str,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
-    (tmp_path / "relational.yaml").write_text(yaml.safe_dump({"network": {"kind": "relational"}, "opponents": {"past_selves": 0}}))
+    (tmp_path / "relational.yaml").write_text(
+        yaml.safe_dump({"network": {"kind": "relational"}, "opponents": {"past_selves": 0}})
+    )
     (tmp_path / "late.yaml").write_text(yaml.safe_dump({"seed": 2**32 - 1, "opponents": {"past_selves": 0}}))
     for name in ("relational.yaml", "late.yaml"):
         words = words.replace(name, str(tmp_path / name))
@@ -53,10 +64,21 @@ def test_what_is_wrong_with_the_arguments_is_said(
     assert shown.out == ""
 
 
-def test_both_algorithms_are_measured_also_where_every_seat_learns(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    small = {"num_envs": 4, "network": {"hidden": [8]}, "ppo": {"rollout_steps": 4, "batch_size": 8, "epochs": 1}, "options": {"num_players": 3}}
+def test_both_algorithms_are_measured_also_where_every_seat_learns(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    small = {
+        "num_envs": 4,
+        "network": {"hidden": [8]},
+        "ppo": {"rollout_steps": 4, "batch_size": 8, "epochs": 1},
+        "options": {"num_players": 3},
+    }
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(small))
-    run("training", f"--config {tmp_path / 'small.yaml'} --learner 1 --turns 1 --seeds 2 --seconds 0.001 --deals 2", monkeypatch)
+    run(
+        "training",
+        f"--config {tmp_path / 'small.yaml'} --learner 1 --turns 1 --seeds 2 --seconds 0.001 --deals 2",
+        monkeypatch,
+    )
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("3 players, network [8], 1 passes, 1 threads")
     assert [line.split()[0] for line in lines[1:]] == ["maskable_ppo", "ppo"] * 2 + ["first"] * 3

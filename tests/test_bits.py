@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sleuth_env import bits
-from tests.oracle import Generator
+from tests.support.oracle import Generator
 
 MASKS = st.integers(0, 2**63 - 1)
 GAME = np.dtype([("rng", "u8"), ("cards", "i1", 54)])
@@ -66,7 +66,13 @@ def test_the_generator_gives_the_published_numbers_of_splitmix64() -> None:
     for _ in range(5):
         state = np.uint64(bits.advance(state))
         numbers.append(int(bits.mixed(state)))
-    assert numbers == [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
+    assert numbers == [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+        4593380528125082431,
+        16408922859458223821,
+    ]
 
 
 # The first example may have to compile.
@@ -122,11 +128,18 @@ def test_numbers_wrap_round_without_a_warning(python: bool) -> None:
 def test_a_process_that_compiles_says_so_once_and_the_next_one_says_nothing(tmp_path: Path) -> None:
     program = "import numpy as np; from sleuth_env import bits; bits.mixed(bits.advance(np.uint64(1)))"
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(Path(bits.__file__).parent.parent)}
-    said = [subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True).stderr for _ in range(2)]
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+        ).stderr
+        for _ in range(2)
+    ]
     assert said == ["sleuth-env: compiling kernels at their first use; they are kept for later starts\n", ""]
 
 
-def test_where_nothing_can_be_written_kernels_work_all_the_same_and_the_notice_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_can_be_written_kernels_work_all_the_same_and_the_notice_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def without_a_folder(**named: Any) -> Any:
         def refuse(function: Any) -> Any:
             raise RuntimeError(f"cannot cache function {function.__name__!r}: no locator available")

@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 
 import sleuth_env.sleuth as sleuth
-from sleuth_env.match import play_match
+from sleuth_env.matches.match import play_match
 from sleuth_env.sleuth.bots import BOTS, BotError, make_bot
 from sleuth_env.sleuth.cards import NUM_PAIRS, Options, num_actions
 from sleuth_env.sleuth.clues import read_sheet
 from sleuth_env.sleuth.rules import legal
 from sleuth_env.sleuth.state import FINISHED, MUST_ACCUSE, OFFER, OUT
-from tests import fixed_decisions
-from tests.bot_games import BotGames
-from tests.comparison import gem_mask
-from tests.oracle import ACTIONS, GEMS
-from tests.situation import Situation, gem_names
-from tests.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
+from tests.support import fixed_decisions
+from tests.support.bot_games import BotGames
+from tests.support.comparison import gem_mask
+from tests.support.oracle import ACTIONS, GEMS
+from tests.support.situation import Situation, gem_names
+from tests.support.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
 
 THOUGHTFUL = tuple(BOTS)[1:]
 
@@ -52,13 +52,17 @@ def fields(others: tuple[str, ...], counting: tuple[str, ...]) -> list:
     """Give every variant with a table of the others, and with one for each counting bot; those of many players are long."""
     cases = []
     for options, bot in product(ALL_VARIANTS, [None, *counting]):
-        names, marks = (others, ()) if bot is None else ((bot, *others), pytest.mark.slow if options.num_players > 4 else ())
+        names, marks = (
+            (others, ()) if bot is None else ((bot, *others), pytest.mark.slow if options.num_players > 4 else ())
+        )
         cases.append(pytest.param(options, names, marks=marks, id=f"{option_name(options)}-{names[0]}"))
     return cases
 
 
 @pytest.mark.parametrize(("options", "names"), fields(("sheet", "cautious", "random"), THOUGHTFUL[2:]))
-def test_bots_play_legally_to_the_end_and_a_row_decides_as_it_would_alone(options: Options, names: tuple[str, ...]) -> None:
+def test_bots_play_legally_to_the_end_and_a_row_decides_as_it_would_alone(
+    options: Options, names: tuple[str, ...]
+) -> None:
     games = BotGames(options, names, 3, seed=1)
     for moment, (bot, _, _, views, marks, seeds, actions) in enumerate(games.play()):
         if moment % 7 == 0:
@@ -128,13 +132,20 @@ def test_a_final_question_decides_between_two_gems(bot: str) -> None:
     assert choice(game, bot) == ("accuse", "red-opal-pair")
 
 
-@pytest.mark.parametrize("options", [Options(3), Options(4, missing=2), Options(5, super_sleuth=True), Options(4, double_interrogation=True)], ids=option_name)
+@pytest.mark.parametrize(
+    "options",
+    [Options(3), Options(4, missing=2), Options(5, super_sleuth=True), Options(4, double_interrogation=True)],
+    ids=option_name,
+)
 def test_final_questions_of_sheet_always_decide(options: Options) -> None:
     games, finals = BotGames(options, ("sheet", "cautious"), 40, seed=6), 0
     for decisions in games.play():
         if decisions.bot.name == "sheet":
             must = decisions.views["phase"] == MUST_ACCUSE
-            solved = np.bitwise_count(read_sheet(games.rules, decisions.views)["has"][:, options.num_players - 1]) == options.missing
+            solved = (
+                np.bitwise_count(read_sheet(games.rules, decisions.views)["has"][:, options.num_players - 1])
+                == options.missing
+            )
             assert solved[must].all()
             finals += must.sum()
     assert finals > 0
@@ -148,7 +159,9 @@ def useful(rules: np.ndarray, v: np.void, sheet: np.void, action: int) -> bool:
     return bool(undecided) and (bool(shown) or v["answers"][holder + 1, question] < 0)
 
 
-@pytest.mark.parametrize("options", [Options(3), Options(5), Options(4, super_sleuth=True, double_interrogation=True)], ids=option_name)
+@pytest.mark.parametrize(
+    "options", [Options(3), Options(5), Options(4, super_sleuth=True, double_interrogation=True)], ids=option_name
+)
 def test_cautious_asks_what_is_of_some_use_and_exchanges_only_when_nothing_is(options: Options) -> None:
     games, asked = BotGames(options, ("cautious",), 20, seed=3), 0
     final_at, exchange_at = int(games.rules["final_at"][0]), int(games.rules["exchange_at"][0])

@@ -10,7 +10,7 @@ import pytest
 
 from sleuth_env.sleuth import Options, belief, deal, legal, make_rules, new_states, num_actions, step
 from sleuth_env.sleuth.view import VIEW, view
-from tests.strategies import option_name
+from tests.support.strategies import option_name
 
 
 def position(options: Options, seed: int, chance: np.random.Generator) -> tuple[np.ndarray, int]:
@@ -37,7 +37,15 @@ def position(options: Options, seed: int, chance: np.random.Generator) -> tuple[
 
 
 @pytest.mark.parametrize(
-    "options", [Options(3), Options(4), Options(3, missing=2), Options(4, super_sleuth=True), Options(4, double_interrogation=True, winners=2)], ids=option_name
+    "options",
+    [
+        Options(3),
+        Options(4),
+        Options(3, missing=2),
+        Options(4, super_sleuth=True),
+        Options(4, double_interrogation=True, winners=2),
+    ],
+    ids=option_name,
 )
 def test_the_right_gems_are_given_the_chance_that_they_should_be_given(options: Options) -> None:
     chance, given, expected, variance = np.random.default_rng(1), [], 0.0, 0.0
@@ -49,7 +57,9 @@ def test_the_right_gems_are_given_the_chance_that_they_should_be_given(options: 
         expected += (p**2).sum()
         variance += (p**3).sum() - (p**2).sum() ** 2
     z = (sum(given) - expected) / variance**0.5
-    sys.stdout.write(f"{option_name(options)}: the missing gems were given {np.mean(given):.4f}, expected {expected / len(given):.4f}, z = {z:+.2f}\n")
+    sys.stdout.write(
+        f"{option_name(options)}: the missing gems were given {np.mean(given):.4f}, expected {expected / len(given):.4f}, z = {z:+.2f}\n"
+    )
     assert abs(z) < 3.5
     # Positions between knowing nothing and knowing all.
     assert 2 / comb(36, options.missing) < np.mean(given) < 0.9

@@ -11,8 +11,8 @@ from hypothesis import given
 
 from sleuth_env.sleuth import cards
 from sleuth_env.sleuth.cards import OptionError, Options, make_rules, num_actions, question_gems
-from tests import oracle
-from tests.strategies import ALL_VARIANTS, PLAYER_COUNTS, all_options, option_name
+from tests.support import oracle
+from tests.support.strategies import ALL_VARIANTS, PLAYER_COUNTS, all_options, option_name
 
 
 def named(parts: tuple[str, ...]) -> str:
@@ -37,7 +37,10 @@ def test_the_questions_are_ten_of_one_element_and_33_of_two() -> None:
     assert (sizes.count(1), sizes.count(2), len(set(cards.QUESTIONS))) == (10, 33, 43)
 
 
-@pytest.mark.parametrize(("question", "gems"), [("red", 9), ("diamond", 12), ("pair", 12), ("yellow-opal", 3), ("green-cluster", 3), ("pearl-solitaire", 4)])
+@pytest.mark.parametrize(
+    ("question", "gems"),
+    [("red", 9), ("diamond", 12), ("pair", 12), ("yellow-opal", 3), ("green-cluster", 3), ("pearl-solitaire", 4)],
+)
 def test_a_question_matches_as_many_gems_as_the_rule_book_says(question: str, gems: int) -> None:
     assert question_gems(oracle.QUESTIONS.index(question)).bit_count() == gems
 
@@ -72,7 +75,9 @@ def test_there_are_162_ways_to_pay_for_a_question() -> None:
     assert cards.NUM_PAIRS == len(set(cards.PAIRS)) == 162
     ways = [sum(asked == question for asked, _ in cards.PAIRS) for question in range(43)]
     assert ways == [3] * 10 + [4] * 33
-    assert [(oracle.QUESTIONS[question], oracle.SEARCH_CARDS[card]) for question, card in cards.PAIRS] == oracle.PAID_QUESTIONS
+    assert [
+        (oracle.QUESTIONS[question], oracle.SEARCH_CARDS[card]) for question, card in cards.PAIRS
+    ] == oracle.PAID_QUESTIONS
 
 
 # --- section 2: set-up ---
@@ -112,7 +117,16 @@ def test_the_rules_of_a_game_are_read_only_and_say_what_its_options_say(options:
     rules = make_rules(options)
     assert rules is make_rules(options)
     assert not rules.flags.writeable
-    for name in ("num_players", "missing", "winners", "double_interrogation", "super_sleuth", "announce_result", "last_survivor_wins", "max_turns"):
+    for name in (
+        "num_players",
+        "missing",
+        "winners",
+        "double_interrogation",
+        "super_sleuth",
+        "announce_result",
+        "last_survivor_wins",
+        "max_turns",
+    ):
         assert rules[0][name] == getattr(options, name)
     chosen = (options.first_player == "random", options.accuse == "any_time", options.offer_order == "random")
     assert (rules[0]["first_random"], rules[0]["any_time"], rules[0]["offers_random"]) == chosen
@@ -163,12 +177,21 @@ def test_an_unknown_option_is_refused() -> None:
 
 
 def test_numbers_booleans_and_texts_of_numpy_become_plain_ones() -> None:
-    options = Options(num_players=np.int64(5), winners=np.int8(2), super_sleuth=np.bool_(True), accuse=np.str_("own_turn"))
+    options = Options(
+        num_players=np.int64(5), winners=np.int8(2), super_sleuth=np.bool_(True), accuse=np.str_("own_turn")
+    )
     assert options == Options(num_players=5, winners=2, super_sleuth=True, accuse="own_turn")
-    assert [type(value) for value in (options.num_players, options.winners, options.super_sleuth, options.accuse)] == [int, int, bool, str]
+    assert [type(value) for value in (options.num_players, options.winners, options.super_sleuth, options.accuse)] == [
+        int,
+        int,
+        bool,
+        str,
+    ]
 
 
-@pytest.mark.parametrize("bad", [{"accuse": np.str_("never")}, {"super_sleuth": np.str_("True")}, {"first_player": np.bool_(True)}])
+@pytest.mark.parametrize(
+    "bad", [{"accuse": np.str_("never")}, {"super_sleuth": np.str_("True")}, {"first_player": np.bool_(True)}]
+)
 def test_values_of_numpy_are_checked_like_plain_ones(bad: dict) -> None:
     with pytest.raises(OptionError, match=f"{next(iter(bad))} must be one of"):
         Options(**bad)

@@ -12,12 +12,12 @@ from rich.cells import cell_len
 
 import sleuth_env
 from sleuth_env import sleuth
-from sleuth_env.cli import main, make_parser
-from sleuth_env.mlp import Mlp
-from sleuth_env.policy import Policy, save_policy
-from sleuth_env.policy_file import pretrained_names
+from sleuth_env.cli.commands import main, make_parser
+from sleuth_env.policies.mlp import Mlp
+from sleuth_env.policies.policy import Policy, save_policy
+from sleuth_env.policies.policy_file import pretrained_names
 from sleuth_env.sleuth import Options
-from tests.terminal import played_game, said, type_in
+from tests.support.terminal import played_game, said, type_in
 from training.config import ConfigError, make_config
 
 
@@ -45,11 +45,31 @@ def test_a_match_prints_an_aligned_row_for_each_entry(capsys: pytest.CaptureFixt
 
 def test_a_match_as_json_says_all_that_was_played(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "result.json"
-    words = ["match", "sheet", "random", "random", "--games", "6", "--seed", "7", "--options", "winners=2", "super_sleuth=true", "--json", str(path)]
+    words = [
+        "match",
+        "sheet",
+        "random",
+        "random",
+        "--games",
+        "6",
+        "--seed",
+        "7",
+        "--options",
+        "winners=2",
+        "super_sleuth=true",
+        "--json",
+        str(path),
+    ]
     assert main(words) == 0
     result = json.loads(path.read_text())
     assert result["version"] == sleuth_env.__version__
-    assert (result["games_asked"], result["games"], result["deals"], result["rotations"], result["seed"]) == (6, 6, 2, 3, 7)
+    assert (result["games_asked"], result["games"], result["deals"], result["rotations"], result["seed"]) == (
+        6,
+        6,
+        2,
+        3,
+        7,
+    )
     assert result["options"] == {**vars(Options(num_players=3, winners=2, super_sleuth=True))}
     assert result["seats"] == ["sheet", "random", "random"]
     numbers = {"wins", "seats", "win_share", "win_low", "win_high", "fair_share", "mean_reward", "wrong_accusations"}
@@ -63,7 +83,9 @@ def test_json_to_stdout_is_nothing_but_json(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_an_evaluation_has_one_row_for_each_baseline(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["evaluate", "sheet", "--against", "random,cautious", "--games", "6", "--options", "num_players=3"]) == 0
+    assert (
+        main(["evaluate", "sheet", "--against", "random,cautious", "--games", "6", "--options", "num_players=3"]) == 0
+    )
     rows = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in rows if line.startswith(("random", "cautious"))] == ["random", "cautious"]
 
@@ -96,7 +118,9 @@ def test_a_policy_file_can_have_a_seat_in_a_match(policy_file: Path, capsys: pyt
     assert "\n…_a_rather_long_name.safetensors  " in said(capsys)[0]
 
 
-def test_a_table_is_aligned_whatever_a_policy_file_is_called(policy_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_is_aligned_whatever_a_policy_file_is_called(
+    policy_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(policy_file.parent)
     names = ["a\nb\x1b.safetensors", "探偵.safetensors", "e\u0301.safetensors"]
     for name in names:
@@ -107,18 +131,24 @@ def test_a_table_is_aligned_whatever_a_policy_file_is_called(policy_file: Path, 
     assert len({cell_len(line) for line in table}) == 1
 
 
-def test_a_policy_file_brings_its_options_to_an_evaluation(policy_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_policy_file_brings_its_options_to_an_evaluation(
+    policy_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "result.json"
     words = ["evaluate", str(policy_file), "--games", "3", "--json", str(path), "--options", "max_turns=50"]
     assert main(words) == 0
     result = json.loads(path.read_text())
-    assert [match["options"] for match in result["matches"]] == [vars(Options(num_players=3, winners=2, max_turns=50))] * 3
+    assert [match["options"] for match in result["matches"]] == [
+        vars(Options(num_players=3, winners=2, max_turns=50))
+    ] * 3
     assert f"{policy_file} in one seat against each baseline" in said(capsys)[0]
     assert main([*words, "--greedy"]) == 0
     assert json.loads(path.read_text())["greedy"] is True
 
 
-def test_a_policy_file_can_be_an_opponent(policy_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_policy_file_can_be_an_opponent(
+    policy_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     type_in(monkeypatch, "")
     assert main(["play", "--opponents", f"{policy_file},sheet", "--options", "winners=2"]) == 0
     assert "player_1 (+1) is a_policy_file_with_a_rather_long_name" in said(capsys)[0]
@@ -135,41 +165,71 @@ def test_a_policy_file_for_other_options_is_refused(policy_file: Path, capsys: p
 # --- mistakes ---
 
 NAMES = ", ".join([*sleuth.BOTS, *pretrained_names()])
-UNKNOWN = f"there is no bot 'watson': a player is one of the bots {NAMES}, or a policy file, whose name ends in .safetensors"
+UNKNOWN = (
+    f"there is no bot 'watson': a player is one of the bots {NAMES}, or a policy file, whose name ends in .safetensors"
+)
 MISTAKES = [
     ([], "the following arguments are required: COMMAND"),
     (["plays"], "invalid choice: 'plays'"),
     (["match"], "the following arguments are required: SEAT"),
     (["match", "sheet", "sheet"], "a match needs 3 to 7 seats, got 2"),
     (["match", *["random"] * 8], "a match needs 3 to 7 seats, got 8"),
-    *((words, UNKNOWN) for words in (["match", "sheet", "watson", "random"], ["evaluate", "watson"], ["evaluate", "sheet", "--against", "random,watson"])),
+    *(
+        (words, UNKNOWN)
+        for words in (
+            ["match", "sheet", "watson", "random"],
+            ["evaluate", "watson"],
+            ["evaluate", "sheet", "--against", "random,watson"],
+        )
+    ),
     (["play", "--opponents", "sheet,watson"], UNKNOWN),
     (["match", "sheet", "nowhere.safetensors", "random"], "nowhere.safetensors cannot be read: No such file"),
-    (["match", *["random"] * 3, "--games", "0"], "argument --games: must be a whole number from 1 to 10000000, got '0'"),
-    (["match", *["random"] * 3, "--games", "many"], "argument --games: must be a whole number from 1 to 10000000, got 'many'"),
+    (
+        ["match", *["random"] * 3, "--games", "0"],
+        "argument --games: must be a whole number from 1 to 10000000, got '0'",
+    ),
+    (
+        ["match", *["random"] * 3, "--games", "many"],
+        "argument --games: must be a whole number from 1 to 10000000, got 'many'",
+    ),
     (["match", *["random"] * 3, "--seed", "-1"], "argument --seed: must be a whole number from 0"),
     (["match", *["random"] * 3, "--seed", "1e3"], "got '1e3'"),
     (["match", *["random"] * 3, "--seed", "9" * 5000], "argument --seed: must be a whole number from 0"),
     (["match", *["random"] * 3, "--game", "3"], "unrecognized arguments: --game 3"),
-    (["match", *["random"] * 3, "--options", "winers=2"], "unknown option 'winers'; the options of sleuth are num_players, missing, winners"),
+    (
+        ["match", *["random"] * 3, "--options", "winers=2"],
+        "unknown option 'winers'; the options of sleuth are num_players, missing, winners",
+    ),
     (["match", *["random"] * 3, "--options", "winners"], "an option is NAME=VALUE, such as winners=2, got 'winners'"),
     (["match", *["random"] * 3, "--options", "winners=3"], "winners must be an integer from 1 to 2, got 3"),
     (["match", *["random"] * 3, "--options", "winners=two"], "winners must be an integer from 1 to 2, got 'two'"),
     (["match", *["random"] * 3, "--options", "super_sleuth=1"], "super_sleuth must be one of False, True, got '1'"),
     (["match", *["random"] * 3, "--options", "missing=2", "missing=3"], "option missing is given twice"),
-    (["match", *["random"] * 3, "--options", "num_players=4"], "num_players=4 does not fit: the game has num_players=3"),
-    (["match", *["random"] * 3, "--json", "/nowhere/result.json"], "/nowhere/result.json cannot be written: its folder does not exist"),
+    (
+        ["match", *["random"] * 3, "--options", "num_players=4"],
+        "num_players=4 does not fit: the game has num_players=3",
+    ),
+    (
+        ["match", *["random"] * 3, "--json", "/nowhere/result.json"],
+        "/nowhere/result.json cannot be written: its folder does not exist",
+    ),
     (["match", *["random"] * 3, "--json", "/"], "/ cannot be written: it is a folder"),
     (["evaluate", "nowhere.safetensors"], "nowhere.safetensors cannot be read: No such file"),
     (["evaluate", "sheet", "--against", "random,"], "--against must be names separated by commas, got 'random,'"),
     (["replay", "nowhere.txt"], "nowhere.txt cannot be read: No such file or directory"),
     (["replay", "/"], "/ cannot be read: Is a directory"),
-    (["replay", "GAME", "--viewpoint", "player_3"], "--viewpoint must be one of player_0, player_1, player_2, none, got 'player_3'"),
+    (
+        ["replay", "GAME", "--viewpoint", "player_3"],
+        "--viewpoint must be one of player_0, player_1, player_2, none, got 'player_3'",
+    ),
     (["replay", "GAME", "--steps", "five"], "argument --steps: must be a number or FROM:TO"),
     (["replay", "GAME", "--steps", "90000:"], "--steps: the game has the steps 1 to "),
     (["replay", "-", "--pause"], "--pause needs a file"),
     (["play", "--players", "2"], "argument --players: must be a whole number from 3 to 7, got '2'"),
-    (["play", "--players", "4", "--opponents", "sheet,sheet"], "a game of 4 players needs 3 opponents, or one name for all of them, got 2"),
+    (
+        ["play", "--players", "4", "--opponents", "sheet,sheet"],
+        "a game of 4 players needs 3 opponents, or one name for all of them, got 2",
+    ),
     (["play", "--seat", "3"], "--seat must be a whole number from 0 to 2, got 3"),
     (["play", "--save", "/nowhere/game.txt"], "/nowhere/game.txt cannot be written"),
 ]
@@ -192,7 +252,9 @@ def test_a_learner_and_a_configuration_name_policy_files_as_players_too() -> Non
     with pytest.raises(ValueError, match=re.escape(UNKNOWN)):
         sleuth_env.SoloEnv(num_players=3, opponents="watson")
     for mapping in ({"opponents": {"bots": {"watson": 1.0}}}, {"evaluation": {"against": ["watson"]}}):
-        with pytest.raises(ConfigError, match=rf"must be one of {NAMES}, or a file that ends in \.safetensors, got 'watson'"):
+        with pytest.raises(
+            ConfigError, match=rf"must be one of {NAMES}, or a file that ends in \.safetensors, got 'watson'"
+        ):
             make_config(mapping)
 
 
@@ -203,7 +265,9 @@ def test_a_result_that_cannot_be_written_is_shown(capsys: pytest.CaptureFixture[
     assert errors == "sleuth: /dev/full cannot be written: No space left on device\n"
 
 
-def test_a_game_that_cannot_be_saved_is_said_at_its_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_game_that_cannot_be_saved_is_said_at_its_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     type_in(monkeypatch, "quit\n")
     assert main(["play", "--seed", "1", "--save", "/dev/full"]) == 1
     output, errors = said(capsys)
@@ -212,7 +276,9 @@ def test_a_game_that_cannot_be_saved_is_said_at_its_end(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("content", [b"", b"sleuth game 1\n", b"\xff\xfe\x00", b"sleuth game 2\n", b"nonsense\n" * 10])
-def test_a_file_that_is_no_game_text_is_refused(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_no_game_text_is_refused(
+    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "game.txt"
     path.write_bytes(content)
     assert main(["replay", str(path)]) == 2
@@ -224,7 +290,11 @@ def test_a_file_that_is_no_game_text_is_refused(content: bytes, tmp_path: Path, 
 def test_a_damaged_policy_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "policy.safetensors"
     path.write_bytes(b"no policy")
-    for words in (["match", "sheet", "sheet", str(path)], ["evaluate", str(path)], ["play", "--opponents", f"sheet,{path}"]):
+    for words in (
+        ["match", "sheet", "sheet", str(path)],
+        ["evaluate", str(path)],
+        ["play", "--opponents", f"sheet,{path}"],
+    ):
         assert main(words) == 2
         assert "policy.safetensors" in said(capsys)[1]
 
@@ -243,11 +313,15 @@ def test_help_shows_examples_and_names_the_bots_there_are(command: str, capsys: 
 
 
 @pytest.mark.parametrize("command", ["", "match", "evaluate", "replay", "play"])
-def test_help_fits_the_width_of_the_terminal(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_fits_the_width_of_the_terminal(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit):
         main([*command.split(), "--help"])
-    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 80 and not line.startswith("  sleuth ")] == []
+    assert [
+        line for line in capsys.readouterr().out.splitlines() if len(line) > 80 and not line.startswith("  sleuth ")
+    ] == []
 
 
 def test_the_examples_of_the_help_can_be_parsed() -> None:

@@ -8,10 +8,10 @@ import pytest
 from sleuth_env.deduction.evidence import EVIDENCE, Contradiction
 from sleuth_env.sleuth.cards import ALL_GEMS, NUM_QUESTIONS, Options, make_rules, question_gems
 from sleuth_env.sleuth.clues import ALL_CARDS, NUM_SETS, clues, read_sheet
-from tests.bot_games import BotGames
-from tests.comparison import QUESTION_INDEX, gem_mask
-from tests.situation import Situation, gem_names
-from tests.strategies import ALL_VARIANTS, option_name
+from tests.support.bot_games import BotGames
+from tests.support.comparison import QUESTION_INDEX, gem_mask
+from tests.support.situation import Situation, gem_names
+from tests.support.strategies import ALL_VARIANTS, option_name
 
 EXAMPLE_HAND = [
     "red-diamond-cluster",
@@ -60,9 +60,13 @@ def test_gems_face_up_are_crossed_out_everywhere() -> None:
 
 
 @pytest.mark.parametrize(("super_sleuth", "sees"), [(False, True), (True, False)])
-def test_the_cards_shown_are_marked_for_the_asker_alone_and_in_super_sleuth_for_nobody(super_sleuth: bool, sees: bool) -> None:
+def test_the_cards_shown_are_marked_for_the_asker_alone_and_in_super_sleuth_for_nobody(
+    super_sleuth: bool, sees: bool
+) -> None:
     gems = ["blue-opal-solitaire", "blue-opal-cluster"]
-    game = Situation(Options(4, super_sleuth=super_sleuth), ["red-opal-pair"], {1: gems, 2: ["blue-opal-pair"]}, {0: ["blue-opal"]})
+    game = Situation(
+        Options(4, super_sleuth=super_sleuth), ["red-opal-pair"], {1: gems, 2: ["blue-opal-pair"]}, {0: ["blue-opal"]}
+    )
     assert game.do("ask", 1, "blue-opal", "blue-opal")
     assert gem_names(int(sheet_of(game, 0)["has"][0])) == (set(gems) if sees else set())
     assert ("blue-opal-pair" in gem_names(int(sheet_of(game, 0)["can"][0]))) is not sees
@@ -72,11 +76,19 @@ def test_the_cards_shown_are_marked_for_the_asker_alone_and_in_super_sleuth_for_
 
 
 def test_a_number_without_cards_shown_binds_from_both_sides() -> None:
-    game, evidence = Situation(Options(5), ["red-diamond-cluster"], {1: ["blue-opal-pair"]}, {0: ["pair"]}), np.zeros(1, EVIDENCE)
+    game, evidence = (
+        Situation(Options(5), ["red-diamond-cluster"], {1: ["blue-opal-pair"]}, {0: ["pair"]}),
+        np.zeros(1, EVIDENCE),
+    )
     assert game.do("ask", 1, "pair", "pair")
     clues(game.rules, np.array([game.seen_by(3)]), evidence)
     # Seat 1 is the third to the left of seat 3.
-    assert evidence["least"][0, 2, QUESTION_INDEX["pair"]] == evidence["most"][0, 2, QUESTION_INDEX["pair"]] == game.announced(1, "pair") > 0
+    assert (
+        evidence["least"][0, 2, QUESTION_INDEX["pair"]]
+        == evidence["most"][0, 2, QUESTION_INDEX["pair"]]
+        == game.announced(1, "pair")
+        > 0
+    )
     assert evidence["possible"][0, 2] == evidence["cards"][0]
 
 
@@ -92,10 +104,15 @@ def test_whoever_accused_wrongly_knows_the_missing_gems_and_nobody_else_does(mis
 
 @pytest.mark.parametrize("missing", [1, 2, 3])
 def test_the_number_of_missing_gems_bounds_the_last_holder(missing: int) -> None:
-    game, evidence = Situation(Options(3, missing=missing), ["red-opal-pair", "green-opal-pair", "yellow-pearl-cluster"][:missing]), np.zeros(1, EVIDENCE)
+    game, evidence = (
+        Situation(Options(3, missing=missing), ["red-opal-pair", "green-opal-pair", "yellow-pearl-cluster"][:missing]),
+        np.zeros(1, EVIDENCE),
+    )
     clues(game.rules, np.array([game.seen_by(1)]), evidence)
     assert (evidence["num_holders"][0], evidence["num_sets"][0], ALL_CARDS) == (3, NUM_SETS, NUM_QUESTIONS)
-    assert evidence["least"][0, :3, ALL_CARDS].tolist() == evidence["most"][0, :3, ALL_CARDS].tolist() == [11, 11, missing]
+    assert (
+        evidence["least"][0, :3, ALL_CARDS].tolist() == evidence["most"][0, :3, ALL_CARDS].tolist() == [11, 11, missing]
+    )
 
 
 def spelled_out(options: Options, v: np.void) -> dict[str, np.ndarray]:
@@ -110,7 +127,13 @@ def spelled_out(options: Options, v: np.void) -> dict[str, np.ndarray]:
     possible = [cards & ~(sum(located) - located[h]) & (located[h] | ~sum(located)) for h in range(n)]
     if v["missing_gems"]:
         possible[-1] = int(v["missing_gems"])
-    return {"cards": np.array(cards), "sets": np.array(sets), "possible": np.array(possible), "least": least, "most": most}
+    return {
+        "cards": np.array(cards),
+        "sets": np.array(sets),
+        "possible": np.array(possible),
+        "least": least,
+        "most": most,
+    }
 
 
 def assert_spelled_out(options: Options, v: np.void, e: np.void) -> None:
@@ -168,10 +191,22 @@ def reveal_all_but_some(v: np.void, state: np.void, n: int, number: int, chance:
 
 @pytest.mark.parametrize(
     ("options", "number"),
-    [(Options(3), 8), (Options(3, missing=3), 8), (Options(4), 7), (Options(4, missing=2, super_sleuth=True), 7), (Options(5), 6), (Options(7), 5)],
+    [
+        (Options(3), 8),
+        (Options(3, missing=3), 8),
+        (Options(4), 7),
+        (Options(4, missing=2, super_sleuth=True), 7),
+        (Options(5), 6),
+        (Options(7), 5),
+    ],
 )
 def test_with_a_few_gems_left_the_sheet_agrees_with_the_enumeration_of_all_deals(options: Options, number: int) -> None:
-    n, games, chance, complete = options.num_players, BotGames(options, ("sheet",), 1, seed=8), np.random.default_rng(8), []
+    n, games, chance, complete = (
+        options.num_players,
+        BotGames(options, ("sheet",), 1, seed=8),
+        np.random.default_rng(8),
+        [],
+    )
     for decisions in games.play(limit=150):
         views = decisions.views.copy()
         unseen = reveal_all_but_some(views[0], decisions.states[0], n, number, chance)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.terminal import played_game, without_notice
+from tests.support.terminal import played_game, without_notice
 
 # Seconds; a process may have to compile the kernels first.
 PATIENCE = 150
@@ -33,7 +33,9 @@ def game_file(tmp_path: Path) -> Path:
 def test_on_a_terminal_the_line_is_edited_and_completed() -> None:
     environment = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm"}
     words = ["-m", "sleuth_command", "play", "--seed", "5", "--options", "first_player=seat_0"]
-    child = pexpect.spawn(sys.executable, words, env=environment, encoding="utf-8", timeout=PATIENCE, dimensions=(40, 130))
+    child = pexpect.spawn(
+        sys.executable, words, env=environment, encoding="utf-8", timeout=PATIENCE, dimensions=(40, 130)
+    )
     child.expect("your turn>")
     child.send("exch")
     child.expect("exchange")
@@ -51,7 +53,13 @@ def test_on_a_terminal_the_line_is_edited_and_completed() -> None:
 
 def test_ctrl_c_at_the_prompt_ends_with_one_line_and_130() -> None:
     environment = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", "TERM": "xterm"}
-    child = pexpect.spawn(sys.executable, ["-m", "sleuth_command", "play", "--seed", "5"], env=environment, encoding="utf-8", timeout=PATIENCE)
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "sleuth_command", "play", "--seed", "5"],
+        env=environment,
+        encoding="utf-8",
+        timeout=PATIENCE,
+    )
     child.expect("pass.>")
     child.send("\x03")
     child.expect("sleuth: interrupted")
@@ -93,9 +101,22 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize("module", ["sleuth_env", "gymnasium", "numpy", "numpy.random", "sleuth_env.cli", "sleuth_env.match", "numba"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "sleuth_env",
+        "gymnasium",
+        "numpy",
+        "numpy.random",
+        "sleuth_env.cli.commands",
+        "sleuth_env.matches.match",
+        "numba",
+    ],
+)
 def test_ctrl_c_is_answered_from_the_start(module: str) -> None:
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED, module, *MATCH], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, module, *MATCH], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "sleuth: interrupted\n")
 
 
@@ -145,30 +166,52 @@ def test_a_reader_that_goes_away_is_no_error(game_file: Path) -> None:
 def test_a_full_disk_is_said_in_one_line(words: list[str]) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, without_notice(done.stderr)) == (1, "sleuth: the output cannot be written: No space left on device\n")
+    assert (done.returncode, without_notice(done.stderr)) == (
+        1,
+        "sleuth: the output cannot be written: No space left on device\n",
+    )
 
 
 def test_a_closed_stdin_is_an_ended_input() -> None:
-    done = subprocess.run([*COMMAND, "play", "--seed", "1"], preexec_fn=lambda: os.close(0), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*COMMAND, "play", "--seed", "1"], preexec_fn=lambda: os.close(0), capture_output=True, text=True, check=False
+    )
     assert (done.returncode, without_notice(done.stderr)) == (0, "")
     assert "The input has ended" in done.stdout
 
 
 def test_a_closed_stdout_is_said_in_one_line() -> None:
-    done = subprocess.run([*COMMAND, *MATCH], preexec_fn=lambda: os.close(1), stderr=subprocess.PIPE, text=True, check=False)
-    assert (done.returncode, without_notice(done.stderr)) == (1, "sleuth: the output cannot be written: stdout is closed\n")
+    done = subprocess.run(
+        [*COMMAND, *MATCH], preexec_fn=lambda: os.close(1), stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert (done.returncode, without_notice(done.stderr)) == (
+        1,
+        "sleuth: the output cannot be written: stdout is closed\n",
+    )
 
 
 def test_an_endless_line_is_refused_before_it_fills_the_memory() -> None:
     with open("/dev/zero") as endless:
-        done = subprocess.run([*COMMAND, "play", "--seed", "1"], stdin=endless, capture_output=True, text=True, check=False)
-    assert (done.returncode, without_notice(done.stderr)) == (2, "sleuth: the input has a line of 100000 characters or more\n")
+        done = subprocess.run(
+            [*COMMAND, "play", "--seed", "1"], stdin=endless, capture_output=True, text=True, check=False
+        )
+    assert (done.returncode, without_notice(done.stderr)) == (
+        2,
+        "sleuth: the input has a line of 100000 characters or more\n",
+    )
 
 
-@pytest.mark.parametrize("plain", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}], ids=["ascii", "C"])
+@pytest.mark.parametrize(
+    "plain",
+    [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}],
+    ids=["ascii", "C"],
+)
 def test_a_drawing_is_readable_without_unicode(plain: dict[str, str], game_file: Path) -> None:
     words = [*COMMAND, "replay", str(game_file), "--viewpoint", "player_0", "--steps", "1"]
-    usual, done = (subprocess.run(words, env={**os.environ, **more}, capture_output=True, check=False) for more in ({"PYTHONIOENCODING": "utf-8"}, plain))
+    usual, done = (
+        subprocess.run(words, env={**os.environ, **more}, capture_output=True, check=False)
+        for more in ({"PYTHONIOENCODING": "utf-8"}, plain)
+    )
     assert (done.returncode, without_notice(done.stderr.decode())) == (0, "")
     signs = {"·": ".", "─": "-", "═": "=", "│": "|"}
     drawing = usual.stdout.decode()
@@ -178,7 +221,14 @@ def test_a_drawing_is_readable_without_unicode(plain: dict[str, str], game_file:
 
 def test_foreign_bytes_are_part_of_the_name_of_a_file(tmp_path: Path) -> None:
     typed = b"save \xff\xfe.txt\nsave \xff\xfe.txt\nquit\n"
-    done = subprocess.run([*COMMAND, "play", "--seed", "1"], input=typed, cwd=tmp_path, env=environment(), capture_output=True, check=False)
+    done = subprocess.run(
+        [*COMMAND, "play", "--seed", "1"],
+        input=typed,
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        check=False,
+    )
     assert (done.returncode, without_notice(done.stderr.decode())) == (0, "")
     assert os.listdir(bytes(tmp_path)) == [b"\xff\xfe.txt"]
     assert b"\\udcff\\udcfe.txt exists and was left as it is" in done.stdout

@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from sleuth_env.sleuth import Options
-from training.config import ConfigError, keys, make_config, read_file, read_yaml
+from training.config import ConfigError, keys, make_config
+from training.config_file import read_file, read_yaml
 
 FILES = sorted((Path(__file__).parents[1] / "configs").glob("*.yaml"))
 
@@ -59,7 +60,10 @@ def test_there_are_the_promised_configurations():
         ({"num_envs": 3}, ["ppo.batch_size", "divide", "384", "1024"]),
         ({"total_steps": 1e300}, ["total_steps", "at most 1000000000000"]),
         ({"num_envs": 10**9}, ["num_envs", "at most 16384"]),
-        ({"num_envs": 16384, "ppo": {"rollout_steps": 1024}}, ["num_envs * ppo.rollout_steps", "at most 1048576", "got 16777216"]),
+        (
+            {"num_envs": 16384, "ppo": {"rollout_steps": 1024}},
+            ["num_envs * ppo.rollout_steps", "at most 1048576", "got 16777216"],
+        ),
         ({"ppo": {"epochs": 10**6}}, ["ppo.epochs", "at most 100"]),
         ({"network": {"hidden": [10**6]}}, ["network.hidden.0", "at most 4096"]),
         ({"evaluation": {"deals": 10**9}}, ["evaluation.deals", "at most 100000"]),
@@ -87,7 +91,9 @@ def test_a_configuration_never_changes():
 
 
 def test_the_resolved_configuration_is_the_same_configuration():
-    config = make_config({"options": {"num_players": 3, "missing": 2}, "ppo": {"final_learning_rate": 1e-5}, "network": {"cells": [8]}})
+    config = make_config(
+        {"options": {"num_players": 3, "missing": 2}, "ppo": {"final_learning_rate": 1e-5}, "network": {"cells": [8]}}
+    )
     again = make_config(read_yaml(yaml.safe_dump(config.model_dump(mode="json")), "text"))
     assert again == config
     assert again.options == Options(num_players=3, missing=2)
@@ -144,7 +150,9 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path):
 
 def test_schedules_are_linear_in_the_progress_of_the_whole_run():
     ppo = make_config({"ppo": {"learning_rate": 1e-3, "final_learning_rate": 1e-4}}).ppo
-    assert [ppo.at("learning_rate", progress) for progress in (0, 0.5, 1, 1.2)] == pytest.approx([1e-3, 5.5e-4, 1e-4, 1e-4])
+    assert [ppo.at("learning_rate", progress) for progress in (0, 0.5, 1, 1.2)] == pytest.approx(
+        [1e-3, 5.5e-4, 1e-4, 1e-4]
+    )
     assert ppo.at("clip_range", 0.7) == 0.2
 
 

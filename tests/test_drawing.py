@@ -8,9 +8,9 @@ import pytest
 
 from sleuth_env.sleuth.cards import GEMS, NUM_GEMS, NUM_QUESTIONS, PAIRS, Options, make_rules, question_gems
 from sleuth_env.sleuth.clues import read_sheet
-from sleuth_env.sleuth.drawing import COLUMNS, draw_ansi, draw_belief, draw_rgb
-from sleuth_env.sleuth.notation import gem_name, parse_game, parse_question
-from sleuth_env.sleuth.scene import HELD, MISSING, OPEN, TABLE, YOURS, cell_at, make_scene
+from sleuth_env.sleuth.drawing.scene import HELD, MISSING, OPEN, TABLE, YOURS, cell_at, make_scene
+from sleuth_env.sleuth.drawing.text import COLUMNS, draw_ansi, draw_belief, draw_rgb
+from sleuth_env.sleuth.notation import gem_name, parse_question
 from sleuth_env.sleuth.state import (
     ACCUSED_EVENT,
     ASK_EVENT,
@@ -25,6 +25,7 @@ from sleuth_env.sleuth.state import (
     deal,
     new_states,
 )
+from sleuth_env.sleuth.transcript import parse_game
 from sleuth_env.sleuth.view import VIEW, view
 
 FILES = sorted((Path(__file__).parent / "games").glob("*.txt"))
@@ -101,7 +102,13 @@ def test_the_drawing_shows_own_and_open_cards_where_they_are(num_players):
     for gem, (colour, kind, type_) in enumerate(GEMS):
         column = ("red", "blue", "green", "yellow").index(colour)
         mark = lines[f"{kind} {type_}"][9 * column : 9 * column + 9].strip()
-        place = "you" if seat_view["hand"] >> gem & 1 else "table" if seat_view["table"] >> gem & 1 else "123456"[: num_players - 1] + "?"
+        place = (
+            "you"
+            if seat_view["hand"] >> gem & 1
+            else "table"
+            if seat_view["table"] >> gem & 1
+            else "123456"[: num_players - 1] + "?"
+        )
         assert mark == place
 
 
@@ -110,7 +117,11 @@ def test_everybodys_search_cards_and_answers_are_drawn(file):
     for options, seat_view in positions(file, every=20):
         text, scene = draw_ansi(options, seat_view), make_scene(options, seat_view)
         for seat in scene.seats:
-            (line,) = [line for line in text.splitlines() if line[2:].startswith(f"{seat.label:<4}{seat.player}") and seat.standing in line]
+            (line,) = [
+                line
+                for line in text.splitlines()
+                if line[2:].startswith(f"{seat.label:<4}{seat.player}") and seat.standing in line
+            ]
             assert line.split()[-len(seat.search_cards) :] == seat.search_cards if seat.search_cards else True
             answers = [line for line in text.splitlines() if line.startswith(f"{seat.label:<4}{seat.player}")][-1][13:]
             known = "".join(str(count) for count in seat.answers if count >= 0)
@@ -153,7 +164,12 @@ def ended(options, places, standings, truncated=0, seat=0):
     states = new_states(1)
     deal(make_rules(options), states, np.array([1], np.uint64))
     state = states[0]
-    state["phase"], state["actor"], state["truncated"], state["num_right"] = FINISHED, -1, truncated, standings.count(RIGHT)
+    state["phase"], state["actor"], state["truncated"], state["num_right"] = (
+        FINISHED,
+        -1,
+        truncated,
+        standings.count(RIGHT),
+    )
     state["place"][: len(places)], state["standing"][: len(standings)] = places, standings
     for k, standing in enumerate(standings):
         state["accused"][k] = {IN: 0, OUT: 1, RIGHT: state["missing_gems"]}[standing]
@@ -190,7 +206,11 @@ def widest(options, seat_view):
 def possible_events(options):
     """Give every kind of event with every question and card, with the viewer as asker, as target and as neither."""
     most = [min(question_gems(q).bit_count(), options.hand_size) for q in range(NUM_QUESTIONS)]
-    for asker, target in ((0, options.num_players - 1), (options.num_players - 1, 0), (options.num_players - 2, options.num_players - 1)):
+    for asker, target in (
+        (0, options.num_players - 1),
+        (options.num_players - 1, 0),
+        (options.num_players - 2, options.num_players - 1),
+    ):
         yield from ((ASK_EVENT, asker, target, q, card, most[q]) for q, card in PAIRS)
         yield from ((FINAL_EVENT, asker, target, q, -1, most[q]) for q in range(NUM_QUESTIONS))
         yield from ((kind, asker, -1, -1, -1, -1) for kind in (EXCHANGE_EVENT, RIGHT_EVENT, WRONG_EVENT, ACCUSED_EVENT))
@@ -212,10 +232,16 @@ def test_no_event_makes_a_longer_line_and_the_longest_one_fills_it(num_players):
         drawn = draw_ansi(options, seat_view).splitlines()
         assert max(map(len, drawn)) <= COLUMNS
         # Whole, and on one line each.
-        assert all(sum(line.endswith(event) for line in drawn) == 1 for event in set(make_scene(options, seat_view).events))
+        assert all(
+            sum(line.endswith(event) for line in drawn) == 1 for event in set(make_scene(options, seat_view).events)
+        )
     longest = parse_question("diamond-solitaire")
     seat_view["events"][:1] = (ASK_EVENT, 1, 0, longest, longest, 4)
-    (line,) = [line for line in draw_ansi(options, seat_view).splitlines() if "asked you diamond-solitaire with diamond-solitaire: 4" in line]
+    (line,) = [
+        line
+        for line in draw_ansi(options, seat_view).splitlines()
+        if "asked you diamond-solitaire with diamond-solitaire: 4" in line
+    ]
     assert len(line) == COLUMNS
 
 

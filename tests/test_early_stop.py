@@ -9,7 +9,7 @@ import pytest
 import torch
 import yaml
 
-from sleuth_env.policy_file import read_metadata
+from sleuth_env.policies.policy_file import read_metadata
 from tests.test_train import TINY, curve, steps_of, the_line
 from training.config import ConfigError, EvaluationConfig, make_config
 from training.early_stop import EarlyStop
@@ -47,7 +47,15 @@ def stops_at(settings: dict[str, Any]) -> int | None:
 
 @pytest.mark.parametrize(
     ("settings", "number"),
-    [({}, None), ({"stop_at": 0.4}, 2), ({"stop_at": 0.41}, 5), ({"stop_at": 0.9}, None), ({"patience": 1}, 3), ({"patience": 2}, 4), ({"patience": 3}, None)],
+    [
+        ({}, None),
+        ({"stop_at": 0.4}, 2),
+        ({"stop_at": 0.41}, 5),
+        ({"stop_at": 0.9}, None),
+        ({"patience": 1}, 3),
+        ({"patience": 2}, 4),
+        ({"patience": 3}, None),
+    ],
 )
 def test_it_stops_where_the_settings_say(settings: dict[str, Any], number: int | None):
     assert stops_at(settings) == number
@@ -55,9 +63,14 @@ def test_it_stops_where_the_settings_say(settings: dict[str, Any], number: int |
 
 @pytest.mark.parametrize(
     ("option", "steps", "words"),
-    [("stop-at=0.45", 320, "win share 50.0% has reached evaluation.stop_at = 0.45"), ("patience=2", 256, "not been better than 40.0%")],
+    [
+        ("stop-at=0.45", 320, "win share 50.0% has reached evaluation.stop_at = 0.45"),
+        ("patience=2", 256, "not been better than 40.0%"),
+    ],
 )
-def test_a_run_that_stops_early_is_complete(tiny: Path, option: str, steps: int, words: str, capsys: pytest.CaptureFixture[str]):
+def test_a_run_that_stops_early_is_complete(
+    tiny: Path, option: str, steps: int, words: str, capsys: pytest.CaptureFixture[str]
+):
     run = tiny.parent / "run"
     assert main([str(tiny), f"--evaluation.{option}"]) == 0
     assert words in capsys.readouterr().out
@@ -122,7 +135,19 @@ def test_scores_of_other_matches_are_not_compared(tiny: Path):
     assert main(["--resume", str(run), "--evaluation.deals=5", "--evaluation.stop-at=0.1"]) == 2
     assert (run / "best.safetensors").read_bytes() == best
     # Two were not better than 40 %, but in other matches 20 % is the best.
-    assert main(["--resume", str(run), "--evaluation.deals=5", "--total-steps=256", "--evaluation.patience=null", "--evaluation.stop-at=0.45"]) == 0
+    assert (
+        main(
+            [
+                "--resume",
+                str(run),
+                "--evaluation.deals=5",
+                "--total-steps=256",
+                "--evaluation.patience=null",
+                "--evaluation.stop-at=0.45",
+            ]
+        )
+        == 0
+    )
     assert (run / "best-000000000192.safetensors").read_bytes() == best
     assert read_metadata(run / "best.safetensors")["win_share"] == SCORES[3]
     state = torch.load(run / "checkpoints" / "000000000256.pt", weights_only=True)["early_stop"]

@@ -10,21 +10,26 @@ from sleuth_env.deduction.automata import INTRICATE
 from sleuth_env.deduction.graph import RESULT
 from sleuth_env.deduction.questions import WORTH
 from sleuth_env.deduction.worlds import IntricateError
-from sleuth_env.match import play_match
+from sleuth_env.matches.match import play_match
 from sleuth_env.sleuth.belief import Beliefs, belief, beliefs
 from sleuth_env.sleuth.bots import make_bot
+from sleuth_env.sleuth.bots.entropy import EntropyBot
 from sleuth_env.sleuth.cards import ALLOWED, NUM_GEMS, NUM_PAIRS, NUM_QUESTIONS, PAIRS, QUESTIONS, Options
 from sleuth_env.sleuth.clues import read_sheet
-from sleuth_env.sleuth.entropy import EntropyBot
 from sleuth_env.sleuth.state import MUST_ACCUSE, OFFER, OUT, TURN
-from tests.bot_games import BotGames
-from tests.comparison import gem_mask
-from tests.situation import Situation
-from tests.strategies import option_name
+from tests.support.bot_games import BotGames
+from tests.support.comparison import gem_mask
+from tests.support.situation import Situation
+from tests.support.strategies import option_name
 from tests.test_bots import choice, reveal_all_but
 from tests.test_imports import loaded_after
 
-GAMES = [Options(3), Options(4, missing=2), Options(3, missing=3, super_sleuth=True), Options(4, double_interrogation=True, super_sleuth=True)]
+GAMES = [
+    Options(3),
+    Options(4, missing=2),
+    Options(3, missing=3, super_sleuth=True),
+    Options(4, double_interrogation=True, super_sleuth=True),
+]
 
 
 @pytest.mark.parametrize("options", GAMES, ids=option_name)
@@ -101,7 +106,9 @@ def test_at_an_offer_it_accuses_or_declines() -> None:
         assert ((accuse_at <= offered) & (offered <= pass_at)).all()
 
 
-@pytest.mark.parametrize("options", [Options(3, super_sleuth=True), Options(4, super_sleuth=True), Options(4)], ids=option_name)
+@pytest.mark.parametrize(
+    "options", [Options(3, super_sleuth=True), Options(4, super_sleuth=True), Options(4)], ids=option_name
+)
 def test_among_its_like_somebody_asks(options: Options) -> None:
     games = BotGames(options, ("entropy",), 2, seed=1)
     for _ in games.play():
@@ -114,7 +121,9 @@ def test_it_beats_sheet() -> None:
     assert result.entries[0].win_low > result.entries[0].fair_share
 
 
-@pytest.mark.parametrize("options", [Options(3), Options(4, super_sleuth=True), Options(5), Options(4, missing=2)], ids=option_name)
+@pytest.mark.parametrize(
+    "options", [Options(3), Options(4, super_sleuth=True), Options(5), Options(4, missing=2)], ids=option_name
+)
 def test_what_it_declines_early_is_never_proved(options: Options) -> None:
     games, early = BotGames(options, ("sheet",), 2, seed=5), 0
     bot = EntropyBot(options)
@@ -129,7 +138,9 @@ def test_what_it_declines_early_is_never_proved(options: Options) -> None:
 
 
 @pytest.mark.parametrize("options", [Options(3), Options(4, missing=2)], ids=option_name)
-def test_where_the_count_is_too_intricate_it_plays_by_the_sheet(options: Options, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_the_count_is_too_intricate_it_plays_by_the_sheet(
+    options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def too_intricate(*_: object, **__: object) -> None:
         raise IntricateError
 
@@ -140,8 +151,8 @@ def test_where_the_count_is_too_intricate_it_plays_by_the_sheet(options: Options
         results["code"] = INTRICATE
         return Beliefs(holders, worths, results)
 
-    monkeypatch.setattr("sleuth_env.sleuth.entropy.belief", too_intricate)
-    monkeypatch.setattr("sleuth_env.sleuth.entropy.beliefs", nothing_found)
+    monkeypatch.setattr("sleuth_env.sleuth.bots.entropy.belief", too_intricate)
+    monkeypatch.setattr("sleuth_env.sleuth.bots.entropy.beliefs", nothing_found)
     games, sheet, alike = BotGames(options, ("entropy",), 4, seed=8), make_bot("sheet", options), 0
     for decisions in games.play():
         instead = sheet.act(decisions.views, decisions.legal, decisions.seeds)
@@ -155,10 +166,12 @@ def test_a_thinned_count_proves_nothing_to_it(monkeypatch: pytest.MonkeyPatch) -
     def thinned(rules: np.ndarray, views: np.ndarray, **_: object) -> Beliefs:
         return beliefs(rules, views, cap=0, keep=8)
 
-    monkeypatch.setattr("sleuth_env.sleuth.entropy.beliefs", thinned)
+    monkeypatch.setattr("sleuth_env.sleuth.bots.entropy.beliefs", thinned)
     games = BotGames(Options(3), ("entropy",), 6, seed=8)
     for decisions in games.play():
-        for row in np.flatnonzero((decisions.actions >= games.rules["accuse_at"][0]) & (decisions.actions < games.rules["pass_at"][0])):
+        for row in np.flatnonzero(
+            (decisions.actions >= games.rules["accuse_at"][0]) & (decisions.actions < games.rules["pass_at"][0])
+        ):
             assert read_sheet(games.rules, decisions.views[row : row + 1])["has"][0, 2]
 
 
@@ -171,7 +184,10 @@ def test_it_asks_nothing_that_tells_nothing() -> None:
                 cards = [gem for gem in range(NUM_GEMS) if games.rules["question_gems"][0, question] >> gem & 1]
                 worlds = belief(games.rules, decisions.views[row : row + 1])
                 asked += 1
-                assert worlds.information(action // NUM_PAIRS, cards, bool(games.rules["num_elements"][0, question] == 2)) > 0.0009
+                assert (
+                    worlds.information(action // NUM_PAIRS, cards, bool(games.rules["num_elements"][0, question] == 2))
+                    > 0.0009
+                )
     assert asked > 20
 
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from sleuth_env.deduction.evidence import MAX_SETS, Constraint, Contradiction, EvidenceError, cards_of, make_evidence, mask_of
+from sleuth_env.deduction.evidence import (
+    MAX_SETS,
+    Constraint,
+    Contradiction,
+    EvidenceError,
+    cards_of,
+    make_evidence,
+    mask_of,
+)
 
 
 def test_cards_and_masks_are_two_spellings_of_a_set() -> None:

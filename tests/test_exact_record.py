@@ -12,21 +12,24 @@ import pytest
 from sleuth_env.deduction.automata import INTRICATE, NO_DEAL
 from sleuth_env.deduction.counting import BROKEN
 from sleuth_env.deduction.evidence import Contradiction
+from sleuth_env.envs.vector import SleuthVectorEnv
 from sleuth_env.sleuth import FINISHED, OUT, Options, legal, make_rules, num_actions, view
-from sleuth_env.sleuth import odds as module
-from sleuth_env.sleuth.belief import beliefs
+from sleuth_env.sleuth import belief as module
+from sleuth_env.sleuth.belief import beliefs, odds
 from sleuth_env.sleuth.cards import NUM_PAIRS, PAIRS
 from sleuth_env.sleuth.clues import read_sheet
 from sleuth_env.sleuth.features import observation_layout, write_observations
-from sleuth_env.sleuth.odds import odds
 from sleuth_env.sleuth.state import SECOND, TURN
 from sleuth_env.sleuth.view import VIEW
-from sleuth_env.vector import SleuthVectorEnv
-from tests.positions import positions
-from tests.strategies import KNOWING, PATIENT, option_name
-from tests.substitution import play
+from tests.support.positions import positions
+from tests.support.strategies import KNOWING, PATIENT, option_name
+from tests.support.substitution import play
 
-GAMES = [Options(3), Options(4), Options(4, missing=2, winners=3, double_interrogation=True, announce_result=False, super_sleuth=True)]
+GAMES = [
+    Options(3),
+    Options(4),
+    Options(4, missing=2, winners=3, double_interrogation=True, announce_result=False, super_sleuth=True),
+]
 each_game = pytest.mark.parametrize("options", GAMES, ids=option_name)
 
 
@@ -45,9 +48,13 @@ def test_a_question_has_information_where_it_is_a_legal_action_and_nowhere_else(
         for seat in range(options.num_players):
             view(rules, states, np.array([seat]), seen)
             allowed = np.zeros((options.num_players - 1, 43), bool)
-            for action in np.flatnonzero(marks[0, : allowed.shape[0] * NUM_PAIRS]) if states["actor"][0] == seat else ():
+            for action in (
+                np.flatnonzero(marks[0, : allowed.shape[0] * NUM_PAIRS]) if states["actor"][0] == seat else ()
+            ):
                 allowed[action // NUM_PAIRS, PAIRS[action % NUM_PAIRS][0]] = True
-            np.testing.assert_array_equal(odds(rules, seen).information[0], np.where(allowed, beliefs(rules, seen).worths["information"][0], 0))
+            np.testing.assert_array_equal(
+                odds(rules, seen).information[0], np.where(allowed, beliefs(rules, seen).worths["information"][0], 0)
+            )
             phases |= {int(seen["phase"][0])} if allowed.any() else set()
     assert phases == ({TURN, SECOND} if options.double_interrogation else {TURN})
 
@@ -70,7 +77,9 @@ def test_every_gem_lies_somewhere_and_every_hand_is_full(options: Options) -> No
         expected = np.zeros(36)
         expected[hidden] = 1
         np.testing.assert_allclose(chance[row].sum(axis=0), expected, atol=1e-5)
-        np.testing.assert_allclose(chance[row].sum(axis=1), [options.hand_size] * (options.num_players - 1) + [options.missing], rtol=1e-5)
+        np.testing.assert_allclose(
+            chance[row].sum(axis=1), [options.hand_size] * (options.num_players - 1) + [options.missing], rtol=1e-5
+        )
 
 
 def test_who_has_looked_at_the_missing_gem_is_sure_of_it_and_asks_nothing() -> None:
@@ -82,14 +91,18 @@ def test_who_has_looked_at_the_missing_gem_is_sure_of_it_and_asks_nothing() -> N
                 view(make_rules(options), states, np.array([seat]), seen)
                 if seen["missing_gems"][0]:
                     blocks = layout.views(observe(options, seen))
-                    assert blocks["chance"][0, -1].tolist() == [float(int(seen["missing_gems"][0]) >> gem & 1) for gem in range(36)]
+                    assert blocks["chance"][0, -1].tolist() == [
+                        float(int(seen["missing_gems"][0]) >> gem & 1) for gem in range(36)
+                    ]
                     assert not blocks["information"].any()
                     looked += bool(seen["standing"][0, 0] == OUT or seen["phase"][0] == FINISHED)
     assert looked >= 6
 
 
 @each_game
-def test_where_deals_are_too_many_to_count_the_estimate_is_written(options: Options, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_deals_are_too_many_to_count_the_estimate_is_written(
+    options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rules, views = make_rules(options), positions(options, "cautious", 1, seed=2)[::4].copy()
     exact = observe(options, views)
     rough = beliefs(rules, views, now=True, cap=1, keep=20)
@@ -104,7 +117,9 @@ def test_where_deals_are_too_many_to_count_the_estimate_is_written(options: Opti
 
 @pytest.mark.parametrize("options", [*GAMES, pytest.param(Options(7), marks=pytest.mark.slow)], ids=option_name)
 @pytest.mark.parametrize("keep", [1, 3])
-def test_the_poorest_estimate_gives_numbers_between_0_and_1(options: Options, keep: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_poorest_estimate_gives_numbers_between_0_and_1(
+    options: Options, keep: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(module, "beliefs", functools.partial(beliefs, cap=1, keep=keep))
     observations = observe(options, positions(options, "cautious", 2, seed=2)[::4].copy())
     assert observations.min() >= 0
@@ -112,7 +127,9 @@ def test_the_poorest_estimate_gives_numbers_between_0_and_1(options: Options, ke
 
 
 @each_game
-def test_where_nothing_can_be_counted_all_that_the_sheet_leaves_open_is_equally_likely(options: Options, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_can_be_counted_all_that_the_sheet_leaves_open_is_equally_likely(
+    options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rules, views = make_rules(options), positions(options, "sheet", 1, seed=2)
 
     def too_intricate(rules: np.ndarray, views: np.ndarray, now: bool) -> module.Beliefs:
@@ -125,7 +142,10 @@ def test_where_nothing_can_be_counted_all_that_the_sheet_leaves_open_is_equally_
     for row, sheet in enumerate(read_sheet(rules, views)):
         for gem in range(36):
             holders = [h for h in range(options.num_players) if int(sheet["can"][h]) >> gem & 1]
-            np.testing.assert_allclose(blocks["chance"][row, :, gem], [(h in holders) / max(len(holders), 1) for h in range(options.num_players)])
+            np.testing.assert_allclose(
+                blocks["chance"][row, :, gem],
+                [(h in holders) / max(len(holders), 1) for h in range(options.num_players)],
+            )
     assert not blocks["information"].any()
 
 

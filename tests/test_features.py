@@ -16,7 +16,7 @@ from sleuth_env.sleuth.features import RECORDS, Observer, observation_layout, ob
 from sleuth_env.sleuth.rules import legal, step
 from sleuth_env.sleuth.state import FINISHED, LEFT, SECOND, TURN, deal, new_states
 from sleuth_env.sleuth.view import VIEW, view
-from tests.strategies import option_name
+from tests.support.strategies import option_name
 
 # Of four players, by record. A change makes every policy file unreadable.
 DIGESTS = ["c87dd53489ff8fe9", "03b113e27d3c8e9f", "7f0365de806bac09"]
@@ -35,7 +35,12 @@ VARIANTS = [
 each_case = pytest.mark.parametrize(
     ("options", "record"),
     [
-        pytest.param(options, record, id=f"{option_name(options)}-{record}", marks=[pytest.mark.slow] * (record == "exact" and options.num_players == 7))
+        pytest.param(
+            options,
+            record,
+            id=f"{option_name(options)}-{record}",
+            marks=[pytest.mark.slow] * (record == "exact" and options.num_players == 7),
+        )
         for options in VARIANTS
         for record in RECORDS
     ],
@@ -98,7 +103,10 @@ def test_the_blocks_fill_the_observation_without_gap_or_overlap(num_players: int
 def test_only_views_that_are_there_are_written_and_only_where_that_is_allowed(record: str) -> None:
     options = VARIANTS[0]
     views = views_of_random_play(options)[:2].copy()
-    observer, out = Observer(make_rules(options), views, record), np.zeros((40, observation_size(options, record)), np.float32)
+    observer, out = (
+        Observer(make_rules(options), views, record),
+        np.zeros((40, observation_size(options, record)), np.float32),
+    )
     for number in (40, -1):
         with pytest.raises(ValueError, match=f"there are 2 views to write the first of, got {number}"):
             observer.write_first(number, out[:number])
@@ -118,7 +126,9 @@ def test_every_block_says_what_the_view_says(options: Options, record: str) -> N
         expected = expected_blocks(options, views[i], record)
         assert set(expected) == set(blocks)
         for name, block in blocks.items():
-            np.testing.assert_allclose(block[i], np.reshape(expected[name], block[i].shape), rtol=1e-6, atol=1e-9, err_msg=name)
+            np.testing.assert_allclose(
+                block[i], np.reshape(expected[name], block[i].shape), rtol=1e-6, atol=1e-9, err_msg=name
+            )
 
 
 def expected_blocks(options: Options, v: np.void, record: str) -> dict[str, object]:
@@ -172,7 +182,9 @@ def counted_blocks(options: Options, v: np.void) -> dict[str, object]:
         other = v["first_target"] != holder + 1 and v["first_elements"] != elements
         if payable and v["to_act"] and not v["accusing"] and (v["phase"] == TURN or (v["phase"] == SECOND and other)):
             cards = [gem for gem in range(36) if question_gems(question) >> gem & 1]
-            information[holder, question] = worlds.information(holder, cards, elements == 2 and not options.super_sleuth)
+            information[holder, question] = worlds.information(
+                holder, cards, elements == 2 and not options.super_sleuth
+            )
     return {"chance": worlds.holders.T, "information": information / math.log2(math.comb(36, options.missing))}
 
 
@@ -199,10 +211,24 @@ def test_the_named_blocks_are_views_of_the_observation() -> None:
 
 
 def test_the_digest_tells_layouts_apart() -> None:
-    digests = {observation_layout(Options(n, max_turns=turns), record).digest for n in range(3, 8) for turns in (100, 300) for record in RECORDS}
+    digests = {
+        observation_layout(Options(n, max_turns=turns), record).digest
+        for n in range(3, 8)
+        for turns in (100, 300)
+        for record in RECORDS
+    }
     assert len(digests) == 30
     # How many bits are missing is what information is measured by.
-    assert len({observation_layout(Options(3, missing=missing), record).digest for missing in (1, 2, 3) for record in RECORDS}) == 5
+    assert (
+        len(
+            {
+                observation_layout(Options(3, missing=missing), record).digest
+                for missing in (1, 2, 3)
+                for record in RECORDS
+            }
+        )
+        == 5
+    )
 
 
 def test_the_sizes_are_those_of_the_cards_and_of_the_states() -> None:
@@ -223,7 +249,9 @@ def test_an_unknown_record_is_refused_with_the_legal_ones() -> None:
 def test_a_wrong_shape_is_refused_before_anything_is_written() -> None:
     options = Options(3)
     views, out = views_of_random_play(options, games=1, steps=1), np.full((1, 7), 0.25, np.float32)
-    with pytest.raises(ValueError, match=r"out must be float32 or int8 of the shape \(1, \d+\), got float32 of the shape \(1, 7\)"):
+    with pytest.raises(
+        ValueError, match=r"out must be float32 or int8 of the shape \(1, \d+\), got float32 of the shape \(1, 7\)"
+    ):
         write_observations(make_rules(options), views, out)
     assert (out == 0.25).all()
     few = np.zeros((0, observation_size(options)), np.float32)
@@ -235,7 +263,15 @@ def test_a_wrong_shape_is_refused_before_anything_is_written() -> None:
 
 def test_no_encoding_is_left_unused() -> None:
     used = {block.encoding for n in (3, 7) for record in RECORDS for block in observation_layout(Options(n), record)}
-    assert used == {features.BITS, features.CLEAR_BITS, features.ONE_HOT, features.EQUALS, features.KNOWN, features.NUMBER, features.FRACTION}
+    assert used == {
+        features.BITS,
+        features.CLEAR_BITS,
+        features.ONE_HOT,
+        features.EQUALS,
+        features.KNOWN,
+        features.NUMBER,
+        features.FRACTION,
+    }
 
 
 @pytest.mark.parametrize("record", RECORDS)

@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth
-from sleuth_env.game import Game, IllegalAction, UnknownOptionError, action_number, check_number, check_seed, load_game, make_options, opaque, refusal
+from sleuth_env.checks import check_number, check_seed
+from sleuth_env.game import (
+    Game,
+    IllegalAction,
+    UnknownOptionError,
+    action_number,
+    load_game,
+    make_options,
+    opaque,
+    refusal,
+)
 
 
 def test_sleuth_is_a_game_module() -> None:
@@ -33,7 +43,9 @@ def test_a_module_that_is_no_game_is_refused_with_what_it_lacks() -> None:
 
 def test_options_are_made_of_names_and_values() -> None:
     assert make_options(sleuth, {"num_players": 3}, max_cycles=5) == sleuth.Options(num_players=3, max_turns=5)
-    with pytest.raises(UnknownOptionError, match="unknown option 'players'; the options of sleuth are num_players, missing, winners"):
+    with pytest.raises(
+        UnknownOptionError, match="unknown option 'players'; the options of sleuth are num_players, missing, winners"
+    ):
         make_options(sleuth, {"players": 3})
     with pytest.raises(sleuth.OptionError, match="winners must be"):
         make_options(sleuth, {"winners": 4})
@@ -45,7 +57,9 @@ def test_any_whole_number_is_an_action(action: Any) -> None:
     assert type(action_number(action, 4)) is int
 
 
-@pytest.mark.parametrize("action", [4, -1, 3.0, True, np.True_, None, "3", [3], np.array([3]), np.array(3.0), 2**80], ids=repr)
+@pytest.mark.parametrize(
+    "action", [4, -1, 3.0, True, np.True_, None, "3", [3], np.array([3]), np.array(3.0), 2**80], ids=repr
+)
 def test_nothing_else_is(action: Any) -> None:
     with pytest.raises(IllegalAction, match="an action is an integer from 0 to 3, got"):
         action_number(action, 4)
@@ -58,7 +72,9 @@ def test_any_whole_number_is_a_seed(seed: Any) -> None:
     assert check_seed(None) is None
 
 
-@pytest.mark.parametrize("seed", [-1, np.int64(-1), 1.7, np.float64(1), True, np.True_, "1", [1], np.array([1])], ids=repr)
+@pytest.mark.parametrize(
+    "seed", [-1, np.int64(-1), 1.7, np.float64(1), True, np.True_, "1", [1], np.array([1])], ids=repr
+)
 def test_nothing_else_is_a_seed(seed: Any) -> None:
     with pytest.raises(ValueError, match="seed must be an integer of at least 0, got"):
         check_seed(seed)
@@ -76,7 +92,10 @@ def test_a_refusal_names_some_of_the_legal_actions_and_their_number() -> None:
     legal[[10, 600, 652]] = 1
     error = refusal(sleuth, sleuth.Options(), 651, legal, "player_1")
     names = [f"{a} ({sleuth.action_name(a, 4)})" for a in (651, 10, 600, 652)]
-    assert str(error) == f"player_1 may not choose action {names[0]} now; 3 actions are legal, for instance {', '.join(names[1:])}"
+    assert (
+        str(error)
+        == f"player_1 may not choose action {names[0]} now; 3 actions are legal, for instance {', '.join(names[1:])}"
+    )
 
 
 def test_opaque_records_are_copied_as_they_are() -> None:

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from sleuth_env.sleuth.cards import Options, make_rules
-from sleuth_env.sleuth.notation import game_text, parse_game, result_text
+from sleuth_env.sleuth.invariants import problems
 from sleuth_env.sleuth.rules import outcome
-from sleuth_env.sleuth.state import FINISHED, OFFER, RIGHT, problems
+from sleuth_env.sleuth.state import FINISHED, OFFER, RIGHT
+from sleuth_env.sleuth.transcript import game_text, parse_game, result_text
 
 FILES = sorted((Path(__file__).parent / "games").glob("*.txt"))
 each_game = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

@@ -13,9 +13,10 @@ import torch
 import yaml
 
 from sleuth_env import sleuth
-from sleuth_env.match import evaluate
-from sleuth_env.policy import load_policy, make_player
-from sleuth_env.policy_file import SUFFIX, PolicyError
+from sleuth_env.matches.match import evaluate
+from sleuth_env.matches.players import make_player
+from sleuth_env.policies.policy import load_policy
+from sleuth_env.policies.policy_file import SUFFIX, PolicyError
 from tests.test_train import played, the_line
 from training.command import free_name
 from training.config import Config, make_config
@@ -145,7 +146,9 @@ def test_the_file_is_a_policy_that_plays(folder: Path):
     policy = load_policy(folder / "made/sheet.safetensors")
     assert policy.record == "sheet"
     assert 1000 < policy.steps < 1600
-    (result,) = evaluate(sleuth, make_config(TINY).options, policy, [make_player("random", make_config(TINY).options)], 2, 1)
+    (result,) = evaluate(
+        sleuth, make_config(TINY).options, policy, [make_player("random", make_config(TINY).options)], 2, 1
+    )
     assert result.entries[0].seats == 1
 
 
@@ -169,7 +172,21 @@ def test_a_file_that_has_come_there_meanwhile_is_not_overwritten(tmp_path: Path)
 
 def test_a_policy_file_can_be_the_teacher(folder: Path):
     teacher = str(folder / "made/sheet.safetensors")
-    assert main([str(folder / "tiny.yaml"), *WORDS, "--teacher", teacher, "--out", str(folder / "second.safetensors"), "--network.hidden", "[8]"]) == 0
+    assert (
+        main(
+            [
+                str(folder / "tiny.yaml"),
+                *WORDS,
+                "--teacher",
+                teacher,
+                "--out",
+                str(folder / "second.safetensors"),
+                "--network.hidden",
+                "[8]",
+            ]
+        )
+        == 0
+    )
     assert load_policy(folder / "second.safetensors").network.architecture()["hidden"] == [8]
 
 
@@ -178,7 +195,10 @@ def test_a_policy_file_can_be_the_teacher(folder: Path):
     [
         (["--teacher", "shet"], "there is no bot 'shet'"),
         (["--teacher", "nothing.safetensors"], "nothing.safetensors cannot be read"),
-        (["--out", "policy.pt"], "--out must be the name of a policy file, which ends in .safetensors, got 'policy.pt'"),
+        (
+            ["--out", "policy.pt"],
+            "--out must be the name of a policy file, which ends in .safetensors, got 'policy.pt'",
+        ),
         (["--out", "OLD"], "is there already and is never overwritten"),
         (["--out", "OLD/new.safetensors"], "is no folder that can be written to"),
         (["--decisions", "10"], "argument --decisions: must be a whole number from 1000 to 10000000, got '10'"),
@@ -191,7 +211,9 @@ def test_a_policy_file_can_be_the_teacher(folder: Path):
         (["--network.hidden", "[0]"], "network.hidden.0: must be at least 1, got 0"),
     ],
 )
-def test_what_is_not_right_is_said_in_one_line(folder: Path, tmp_path: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]):
+def test_what_is_not_right_is_said_in_one_line(
+    folder: Path, tmp_path: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+):
     words = [word.replace("OLD", str(folder / "made/sheet.safetensors")) for word in words]
     assert main([str(folder / "tiny.yaml"), *WORDS, "--out", str(tmp_path / "new.safetensors"), *words]) == 2
     assert message in the_line(capsys)
@@ -208,11 +230,24 @@ def test_the_help_is_complete(capsys: pytest.CaptureFixture[str]):
         main(["--help"])
     assert end.value.code == 0
     text = capsys.readouterr().out
-    names = ("--teacher", "--out", "--decisions", "--epochs", "--batch-size", "--learning-rate", "--declined", "--held-out", "--seed", "--network.hidden")
+    names = (
+        "--teacher",
+        "--out",
+        "--decisions",
+        "--epochs",
+        "--batch-size",
+        "--learning-rate",
+        "--declined",
+        "--held-out",
+        "--seed",
+        "--network.hidden",
+    )
     assert all(name in text for name in names)
 
 
-def test_an_interrupted_imitation_writes_nothing(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_an_interrupted_imitation_writes_nothing(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     monkeypatch.setattr("training.imitation.train", lambda *_: os.kill(os.getpid(), signal.SIGINT))
     assert main([str(folder / "tiny.yaml"), *WORDS, "--out", str(tmp_path / "new/new.safetensors")]) == 130
     assert the_line(capsys) == "interrupted: nothing has been written"
@@ -229,7 +264,12 @@ def test_an_interrupted_imitation_writes_nothing(folder: Path, tmp_path: Path, m
     ids=str,
 )
 def test_an_imitation_that_fails_is_one_line(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, line: str, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    line: str,
+    capsys: pytest.CaptureFixture[str],
 ):
     def fail(*_: Any) -> None:
         raise error
@@ -244,7 +284,10 @@ def test_an_imitation_that_fails_is_one_line(
 
 def test_a_run_begins_with_exactly_the_policy_s_logits(folder: Path, tmp_path: Path):
     path = folder / "made/sheet.safetensors"
-    assert start([str(folder / "tiny.yaml"), "--run", str(tmp_path / "run"), "--start", str(path), "--total-steps", "128"]) == 0
+    assert (
+        start([str(folder / "tiny.yaml"), "--run", str(tmp_path / "run"), "--start", str(path), "--total-steps", "128"])
+        == 0
+    )
     observations, _, _ = played()
     wanted = load_policy(path).logits(observations)
     # The value alone is learned in the first 256 decisions.
@@ -255,7 +298,21 @@ def test_a_run_begins_with_exactly_the_policy_s_logits(folder: Path, tmp_path: P
 def test_a_relational_policy_is_taught_and_begun_with_as_well(folder: Path, tmp_path: Path):
     path, network = tmp_path / "relational.safetensors", ["--network.kind", "relational", "--network.units", "4"]
     assert main([str(folder / "tiny.yaml"), *WORDS, *network, "--out", str(path)]) == 0
-    assert start([str(folder / "tiny.yaml"), *network, "--run", str(tmp_path / "run"), "--start", str(path), "--total-steps", "128"]) == 0
+    assert (
+        start(
+            [
+                str(folder / "tiny.yaml"),
+                *network,
+                "--run",
+                str(tmp_path / "run"),
+                "--start",
+                str(path),
+                "--total-steps",
+                "128",
+            ]
+        )
+        == 0
+    )
     observations, _, _ = played()
     last = load_policy(tmp_path / "run" / "last.safetensors")
     np.testing.assert_array_equal(last.logits(observations), load_policy(path).logits(observations))
@@ -265,7 +322,10 @@ def test_a_relational_policy_is_taught_and_begun_with_as_well(folder: Path, tmp_
     ("words", "message"),
     [
         (["--network.hidden", "[32]"], "network.hidden is [64] there, [32] here"),
-        (["--network.cells", "null", "--network.activation", "tanh"], "network.cells is [8] there, None here, network.activation is 'relu' there, 'tanh' here"),
+        (
+            ["--network.cells", "null", "--network.activation", "tanh"],
+            "network.cells is [8] there, None here, network.activation is 'relu' there, 'tanh' here",
+        ),
         (["--network.kind", "relational"], "network.kind is 'mlp' there, 'relational' here"),
         (["--record", "exact"], "record is 'sheet' there, 'exact' here"),
         (["--options.num-players", "4"], "was trained for num_players=3 (this game has 4)"),
@@ -274,9 +334,14 @@ def test_a_relational_policy_is_taught_and_begun_with_as_well(folder: Path, tmp_
         (["--start", "no.safetensors"], "no.safetensors cannot be read"),
     ],
 )
-def test_a_policy_that_does_not_fit_is_refused(folder: Path, tmp_path: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]):
+def test_a_policy_that_does_not_fit_is_refused(
+    folder: Path, tmp_path: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+):
     run = tmp_path / "run"
-    assert start([str(folder / "tiny.yaml"), "--run", str(run), "--start", str(folder / "made/sheet.safetensors"), *words]) == 2
+    assert (
+        start([str(folder / "tiny.yaml"), "--run", str(run), "--start", str(folder / "made/sheet.safetensors"), *words])
+        == 2
+    )
     assert message in the_line(capsys)
     assert not run.exists()
 

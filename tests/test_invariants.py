@@ -13,8 +13,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth import state as invariants
 from sleuth_env.sleuth.cards import ALL_GEMS, Options, make_rules, num_actions
-from tests.oracle import ACTIONS, CARDS_IN_HAND, NUMBERS
-from tests.strategies import all_options
+from tests.support.oracle import ACTIONS, CARDS_IN_HAND, NUMBERS
+from tests.support.strategies import all_options
 
 SHARE = st.floats(0, 1, exclude_max=True)
 
@@ -33,7 +33,9 @@ class GameMachine(RuleBasedStateMachine):
         """Give the legal actions, of some verbs if any are named."""
         marks = np.zeros((1, num_actions(self.options)), "u1")
         kernels.legal(self.rules, self.states, marks)
-        return [int(i) for i in np.flatnonzero(marks[0]) if not verbs or ACTIONS[self.options.num_players][i][0] in verbs]
+        return [
+            int(i) for i in np.flatnonzero(marks[0]) if not verbs or ACTIONS[self.options.num_players][i][0] in verbs
+        ]
 
     def take(self, actions: list[int], share: float) -> None:
         kernels.step(self.rules, self.states, np.array([actions[int(share * len(actions))]]), self.taken)
@@ -44,7 +46,10 @@ class GameMachine(RuleBasedStateMachine):
         return bool(self.states["phase"][0] != kernels.FINISHED)
 
     @precondition(lambda self: self.legal("ask", "pass", "exchange"))
-    @rule(shares=st.lists(SHARE, min_size=1, max_size=40), verbs=st.sampled_from([("ask", "pass"), ("exchange", "pass"), ("ask", "pass", "exchange")]))
+    @rule(
+        shares=st.lists(SHARE, min_size=1, max_size=40),
+        verbs=st.sampled_from([("ask", "pass"), ("exchange", "pass"), ("ask", "pass", "exchange")]),
+    )
     def play_without_accusing(self, shares: list[float], verbs: tuple[str, ...]) -> None:
         for share in shares:
             if self.legal(*verbs):
@@ -108,7 +113,9 @@ class GameMachine(RuleBasedStateMachine):
 
 
 TestGame = GameMachine.TestCase
-TestGame.settings = settings(max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck))
+TestGame.settings = settings(
+    max_examples=150, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+)
 
 
 def flags_of(rules: np.ndarray, states: np.ndarray) -> int:
@@ -225,13 +232,18 @@ def sound_game(phase: str) -> np.ndarray:
             return states
         kernels.legal(rules, states, marks)
         asks = np.flatnonzero(marks[0, : numbers["final", 1, "red"]])
-        named = numbers["accuse", ACTIONS[3][numbers["accuse", "red-diamond-solitaire"] + int(states["missing_gems"][0]).bit_length() - 1][1]]
+        named = numbers[
+            "accuse",
+            ACTIONS[3][numbers["accuse", "red-diamond-solitaire"] + int(states["missing_gems"][0]).bit_length() - 1][1],
+        ]
         action = named if phase == "FINISHED" else int(chance.choice(asks))
         kernels.step(rules, states, np.array([action]), taken)
     raise AssertionError(f"no {phase}")
 
 
-@pytest.mark.parametrize(("phase", "flag", "breaker"), BREAKERS, ids=[f"{flag}-{i}" for i, (_, flag, _) in enumerate(BREAKERS)])
+@pytest.mark.parametrize(
+    ("phase", "flag", "breaker"), BREAKERS, ids=[f"{flag}-{i}" for i, (_, flag, _) in enumerate(BREAKERS)]
+)
 def test_a_broken_invariant_is_noticed(phase: str, flag: str, breaker: Breaker) -> None:
     rules, states = make_rules(OPTIONS), sound_game(phase)
     assert flags_of(rules, states) == 0
@@ -240,7 +252,11 @@ def test_a_broken_invariant_is_noticed(phase: str, flag: str, breaker: Breaker) 
 
 
 def test_every_flag_is_tried() -> None:
-    names = {name for name, value in vars(invariants).items() if name.endswith(("_LOST", "_WRONG")) and isinstance(value, int)}
+    names = {
+        name
+        for name, value in vars(invariants).items()
+        if name.endswith(("_LOST", "_WRONG")) and isinstance(value, int)
+    }
     assert {flag for _, flag, _ in BREAKERS} == names
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth.cards import Options, make_rules, num_actions
-from tests import fixed_games
-from tests.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
+from tests.support import fixed_games
+from tests.support.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
 
 
 def test_plain_python_and_compiled_kernels_write_the_same_bytes() -> None:

@@ -16,7 +16,7 @@ import pytest
 import torch
 import yaml
 
-from sleuth_env.policy_file import read_policy_file
+from sleuth_env.policies.policy_file import read_policy_file
 from tests.test_train import curve, steps_of
 from tests.test_train_ppo import SELF_PLAY
 from training.train import main
@@ -46,7 +46,9 @@ def killed(arguments: list[str], run: Path, chance: random.Random) -> bool:
     before, environment = rows_of(run), {**os.environ, "PYTHONPATH": str(ROOT)}
     # From the first checkpoint on: what was killed before has nothing to go on from.
     rows, seconds = before + chance.randrange(1, 30), chance.random() / 20
-    with subprocess.Popen([sys.executable, "-m", "training.train", *arguments], env=environment, stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        [sys.executable, "-m", "training.train", *arguments], env=environment, stdout=subprocess.DEVNULL
+    ) as process:
         deadline = time.monotonic() + PATIENCE
         while process.poll() is None and rows_of(run) < rows and time.monotonic() < deadline:
             time.sleep(0.001)

@@ -11,7 +11,7 @@ import pytest
 from tests.test_train import curve
 from tests.test_train_ppo import SELF_PLAY
 from training.config import make_config
-from training.league import COLUMNS, LEARNER, League, results_of
+from training.opponents import COLUMNS, LEARNER, League, results_of
 from training.run import Run
 
 
@@ -36,7 +36,9 @@ def test_ratings_are_the_strengths_that_games_were_played_with():
     league = league_of("random", "sheet", "self")
     # Ten times as strong is 400 points.
     league.count(played({"random": 1.0, "sheet": 10.0, "self": 10**0.5, LEARNER: 10.0}, 20_000))
-    assert [league.rating(name) for name in ("random", "sheet", "self", LEARNER)] == pytest.approx([0, 400, 200, 400], abs=70)
+    assert [league.rating(name) for name in ("random", "sheet", "self", LEARNER)] == pytest.approx(
+        [0, 400, 200, 400], abs=70
+    )
 
 
 def test_equals_are_rated_alike_wherever_they_sit():
@@ -61,8 +63,14 @@ def test_a_snapshot_begins_with_the_rating_of_the_learner_and_stays_when_it_has_
 
 
 def test_nobody_is_rated_for_a_game_that_nobody_has_won():
-    players, rewards = np.array([[0, 1, 0], [1, 1, 0], [0, 0, 1]]), np.array([[-0.5, -0.5, -0.5], [-0.5, 1.0, -0.5], [0.5, -1.5, 1.0]])
-    assert results_of([LEARNER, "random"], players, rewards) == [(["random", "random", LEARNER], 1), ([LEARNER, LEARNER, "random"], 2)]
+    players, rewards = (
+        np.array([[0, 1, 0], [1, 1, 0], [0, 0, 1]]),
+        np.array([[-0.5, -0.5, -0.5], [-0.5, 1.0, -0.5], [0.5, -1.5, 1.0]]),
+    )
+    assert results_of([LEARNER, "random"], players, rewards) == [
+        (["random", "random", LEARNER], 1),
+        ([LEARNER, LEARNER, "random"], 2),
+    ]
 
 
 def test_without_games_there_is_neither_a_file_nor_a_curve(tmp_path: Path):
@@ -90,6 +98,10 @@ def test_a_run_rates_its_bots_and_its_past_selves(tmp_path: Path):
     ratings = {row["player"]: float(row["rating"]) for row in rows}
     assert ratings["random"] == 0
     assert list(ratings.values()) == sorted(ratings.values(), reverse=True)
-    assert {path.name.removesuffix(".safetensors") for path in (run.folder / "pool").iterdir()} == ratings.keys() - {"random", "sheet", LEARNER}
+    assert {path.name.removesuffix(".safetensors") for path in (run.folder / "pool").iterdir()} == ratings.keys() - {
+        "random",
+        "sheet",
+        LEARNER,
+    }
     assert float(curve(run.folder)[-1]["league/rating"]) == ratings[LEARNER]
     assert sum(int(row["wins"]) for row in rows) * 3 == sum(int(row["games"]) for row in rows)

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth
+from sleuth_env.envs.sb3 import SleuthVecEnv
+from sleuth_env.envs.solo import SoloEnv, SoloVectorEnv
 from sleuth_env.game import IllegalAction
-from sleuth_env.match import evaluate, play_match
-from sleuth_env.policy import load_policy, save_policy
-from sleuth_env.sb3 import SleuthVecEnv
+from sleuth_env.matches.match import evaluate, play_match
+from sleuth_env.policies.policy import load_policy, save_policy
 from sleuth_env.sleuth import Options, make_bot
-from sleuth_env.solo import SoloEnv, SoloVectorEnv
-from tests.playing import digest
-from tests.policies import VERSIONS, random_policy
+from tests.support.playing import digest
+from tests.support.policies import VERSIONS, random_policy
 
 THREE = Options(num_players=3)
 
@@ -41,7 +41,9 @@ def for_sb3(opponents: Any = "random", num_envs: int = 4, **named: Any) -> Any:
 
 every_face = pytest.mark.parametrize("make", [solo, vector, for_sb3], ids=lambda make: make.__name__)
 both_vectors = pytest.mark.parametrize("make", [vector, for_sb3], ids=lambda make: make.__name__)
-every_way = pytest.mark.parametrize("way", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"])
+every_way = pytest.mark.parametrize(
+    "way", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"]
+)
 
 
 def choose(env: Any, random: np.random.Generator) -> Any:
@@ -62,14 +64,33 @@ def begun(env: Any) -> Any:
 def told(env: Any, action: Any) -> str:
     """Take an action and sum up all that is told; a `SoloEnv` whose game is over is reset."""
     step = env.step(action)
-    infos = [{key: value for key, value in info.items() if key != "episode"} for info in step[3]] if isinstance(env, SleuthVecEnv) else step[-1]
-    parts = [*(np.asarray(part).tobytes() for part in step[:-1] if not isinstance(part, list)), repr(infos), env.action_masks().tobytes()]
+    infos = (
+        [{key: value for key, value in info.items() if key != "episode"} for info in step[3]]
+        if isinstance(env, SleuthVecEnv)
+        else step[-1]
+    )
+    parts = [
+        *(np.asarray(part).tobytes() for part in step[:-1] if not isinstance(part, list)),
+        repr(infos),
+        env.action_masks().tobytes(),
+    ]
     if isinstance(env, SoloEnv) and (step[2] or step[3]):
         parts.append(env.reset()[0].tobytes())
     return digest(parts)
 
 
-NO_ACTIONS = [None, 1.0, 1, np.zeros(4), np.zeros((4, 1), int), np.zeros(3, int), [[1], [2, 3], [4], [5]], ["a"] * 4, [True] * 4, [-1, 0, 0, 0]]
+NO_ACTIONS = [
+    None,
+    1.0,
+    1,
+    np.zeros(4),
+    np.zeros((4, 1), int),
+    np.zeros(3, int),
+    [[1], [2, 3], [4], [5]],
+    ["a"] * 4,
+    [True] * 4,
+    [-1, 0, 0, 0],
+]
 
 
 class Fragile:
@@ -148,7 +169,9 @@ def test_a_reset_that_an_opponents_error_stops_has_not_begun(make: Callable[...,
 @every_face
 @every_way
 @pytest.mark.parametrize("kind", ["file", "object", "list"])
-def test_a_copy_with_a_policy_as_opponent_goes_on_as_the_game_does(make: Callable[..., Any], way: Callable[[Any], Any], kind: str, tmp_path: Path) -> None:
+def test_a_copy_with_a_policy_as_opponent_goes_on_as_the_game_does(
+    make: Callable[..., Any], way: Callable[[Any], Any], kind: str, tmp_path: Path
+) -> None:
     path = str(tmp_path / "p.safetensors")
     save_policy(random_policy(), path, VERSIONS)
     env = make({"file": path, "object": load_policy(path), "list": [path, "random"]}[kind])
@@ -185,7 +208,10 @@ def test_a_vector_refuses_what_are_no_actions_and_nothing_changes(make: Callable
     env = make()
     env.reset()
     before = env.table.states.tobytes()
-    with pytest.raises(IllegalAction, match=r"an action is an integer from 0 to 447, got|one action for each of 4 games, an array of shape \(4,\), got"):
+    with pytest.raises(
+        IllegalAction,
+        match=r"an action is an integer from 0 to 447, got|one action for each of 4 games, an array of shape \(4,\), got",
+    ):
         env.step(actions)
     assert env.table.states.tobytes() == before
 
@@ -214,7 +240,10 @@ def test_before_the_first_reset_nothing_is_legal_or_illegal(make: Callable[..., 
 def test_what_are_no_options_are_refused(options: Any) -> None:
     with pytest.raises(ValueError, match=r"options must be Options\(num_players=..., ...\), got"):
         SleuthVecEnv(sleuth, options, 4)
-    for play in (lambda: play_match(sleuth, options, ["random"] * 3, 1), lambda: evaluate(sleuth, options, "sheet", ["random"], 1)):
+    for play in (
+        lambda: play_match(sleuth, options, ["random"] * 3, 1),
+        lambda: evaluate(sleuth, options, "sheet", ["random"], 1),
+    ):
         with pytest.raises(ValueError, match="options must be Options"):
             play()
 
@@ -235,12 +264,16 @@ def test_one_name_is_the_name_of_all_opponents(make: Callable[..., Any]) -> None
 @every_face
 def test_what_is_no_opponent_is_refused(make: Callable[..., Any]) -> None:
     for wrong in (5, None, object(), {"random"}):
-        with pytest.raises(ValueError, match="a player is the name of a bot, a policy file, or an object with a name and a method act"):
+        with pytest.raises(
+            ValueError, match="a player is the name of a bot, a policy file, or an object with a name and a method act"
+        ):
             make(wrong)
 
 
 @pytest.mark.parametrize("make", [solo, vector], ids=["solo", "vector"])
-@pytest.mark.parametrize("seed", [1.7, -1, True, "7", np.array([1.0, 2.0, 3.0, 4.0]), [True] * 4, [[1, 2, 3, 4]]], ids=repr)
+@pytest.mark.parametrize(
+    "seed", [1.7, -1, True, "7", np.array([1.0, 2.0, 3.0, 4.0]), [True] * 4, [[1, 2, 3, 4]]], ids=repr
+)
 def test_what_is_no_seed_is_refused_and_nothing_changes(make: Callable[..., Any], seed: Any) -> None:
     env, twin = make(), make()
     env.reset(seed=1)

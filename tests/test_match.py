@@ -10,7 +10,8 @@ import pytest
 
 from sleuth_env import sleuth
 from sleuth_env.game import IllegalAction
-from sleuth_env.match import LEARNER, MatchError, Table, evaluate, num_rotations, play_match
+from sleuth_env.matches.match import evaluate, num_rotations, play_match
+from sleuth_env.matches.table import LEARNER, MatchError, Table
 from sleuth_env.sleuth import Options, make_bot
 
 THREE = Options(num_players=3)

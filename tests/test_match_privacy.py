@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth
-from sleuth_env.match import MatchError, Table, play_match
+from sleuth_env.matches.match import play_match
+from sleuth_env.matches.table import MatchError, Table
 from sleuth_env.sleuth import Options
 
 
@@ -47,7 +48,9 @@ def test_a_bot_cannot_find_the_deal_from_its_random_bits() -> None:
     stream = int(table._streams[0, table.actors[0]])
     table.play_round()
     bits = int(spy.seen[0][2][0])
-    assert (unmixed(bits) - 0x9E3779B97F4A7C15) % 2**64 == stream, "the inversion works, and finds the stream of the bots"
+    assert (unmixed(bits) - 0x9E3779B97F4A7C15) % 2**64 == stream, (
+        "the inversion works, and finds the stream of the bots"
+    )
     assert stream != 12345
     # What the stream was made of before it was hashed: the seed through the same one-to-one mixing.
     assert unmixed(stream) != 12345

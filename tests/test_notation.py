@@ -10,11 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sleuth_env.sleuth import notation
-from sleuth_env.sleuth.cards import ELEMENTS, GEMS, NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, Options, make_rules, num_actions
-from sleuth_env.sleuth.notation import NotationError, action_name, event_text, game_text, parse_action, parse_game, reveal
+from sleuth_env.sleuth.cards import (
+    ELEMENTS,
+    GEMS,
+    NUM_GEMS,
+    NUM_QUESTIONS,
+    NUM_SEARCH_CARDS,
+    Options,
+    make_rules,
+    num_actions,
+)
+from sleuth_env.sleuth.notation import NotationError, action_name, event_text, parse_action
 from sleuth_env.sleuth.rules import step
 from sleuth_env.sleuth.state import STATE, deal, new_states
-from sleuth_env.sleuth.transcript import MAX_TEXT
+from sleuth_env.sleuth.telling import reveal
+from sleuth_env.sleuth.transcript import MAX_TEXT, game_text, parse_game
 
 PAIRS = [
     (notation.element_name, notation.parse_element, len(ELEMENTS)),
@@ -25,11 +35,40 @@ PAIRS = [
 ]
 each_pair = pytest.mark.parametrize(("name", "parse", "size"), PAIRS, ids=[pair[0].__name__ for pair in PAIRS])
 each_count = pytest.mark.parametrize("num_players", range(3, 8))
-REVEALED = ("missing", "hands", "table", "search_cards", "draw_pile", "discards", "turn", "phase", "in_contention", "winners", "turn_number")
+REVEALED = (
+    "missing",
+    "hands",
+    "table",
+    "search_cards",
+    "draw_pile",
+    "discards",
+    "turn",
+    "phase",
+    "in_contention",
+    "winners",
+    "turn_number",
+)
 GOLDEN = Path(__file__).parent / "games"
 TEXT = (GOLDEN / "two_missing_gems.txt").read_text()
 LINES = TEXT.splitlines()
-HOSTILE = ["", " ", "Blue", "blue ", " blue", "blue\n", "BLUE-OPAL-PAIR", "opal-blue", "blue_opal", "free-", "-", "0", "bl\u00fce", "\0", "\ud800", "x" * 10**6]
+HOSTILE = [
+    "",
+    " ",
+    "Blue",
+    "blue ",
+    " blue",
+    "blue\n",
+    "BLUE-OPAL-PAIR",
+    "opal-blue",
+    "blue_opal",
+    "free-",
+    "-",
+    "0",
+    "bl\u00fce",
+    "\0",
+    "\ud800",
+    "x" * 10**6,
+]
 NOT_TEXT = [None, 3, b"blue", ["blue"], np.int64(1), 1.5]
 
 
@@ -99,7 +138,12 @@ def test_every_action_is_read_back(num_players):
 @each_count
 def test_actions_are_numbered_as_documented(num_players):
     rules = make_rules(Options(num_players=num_players))[0]
-    for text, block in (("exchange", "exchange_at"), ("accuse red-diamond-solitaire", "accuse_at"), ("pass", "pass_at"), ("final +1 red", "final_at")):
+    for text, block in (
+        ("exchange", "exchange_at"),
+        ("accuse red-diamond-solitaire", "accuse_at"),
+        ("pass", "pass_at"),
+        ("final +1 red", "final_at"),
+    ):
         assert parse_action(text, num_players) == rules[block]
     assert action_name(0, num_players) == "ask +1 red with red"
 
@@ -113,10 +157,23 @@ def test_no_opponent_is_further_left_than_the_table_has_seats(num_players):
 
 
 @pytest.mark.parametrize(
-    "text", ["Pass", "pass ", "ask +1 blue", "ask +1 blue with red", "ask 1 blue with blue", "accuse opal", "exchange all", *HOSTILE, *NOT_TEXT]
+    "text",
+    [
+        "Pass",
+        "pass ",
+        "ask +1 blue",
+        "ask +1 blue with red",
+        "ask 1 blue with blue",
+        "accuse opal",
+        "exchange all",
+        *HOSTILE,
+        *NOT_TEXT,
+    ],
 )
 def test_what_is_no_action_is_refused_with_the_forms_of_actions(text):
-    with pytest.raises(NotationError, match="ask \\+K QUESTION with CARD, final \\+K QUESTION, exchange, accuse GEM, pass"):
+    with pytest.raises(
+        NotationError, match="ask \\+K QUESTION with CARD, final \\+K QUESTION, exchange, accuse GEM, pass"
+    ):
         parse_action(text, 4)
 
 
@@ -156,7 +213,11 @@ def test_reveal_tells_the_whole_deal_in_names():
     options = Options(num_players=4, missing=2)
     revealed = reveal(options, dealt(options)[0])
     gems = revealed["missing"] + revealed["table"] + [gem for hand in revealed["hands"].values() for gem in hand]
-    cards = revealed["draw_pile"] + revealed["discards"] + [card for hand in revealed["search_cards"].values() for card in hand]
+    cards = (
+        revealed["draw_pile"]
+        + revealed["discards"]
+        + [card for hand in revealed["search_cards"].values() for card in hand]
+    )
     assert sorted(gems) == sorted(notation.gem_name(gem) for gem in range(NUM_GEMS))
     assert sorted(cards) == sorted(notation.search_card_name(card) for card in range(NUM_SEARCH_CARDS))
     assert list(revealed["hands"]) == ["player_0", "player_1", "player_2", "player_3"] == revealed["in_contention"]
@@ -240,31 +301,76 @@ def test_an_illegal_action_is_not_written():
 
 FIRST_ACTION = next(i for i, line in enumerate(LINES, 1) if ": ask" in line)
 WRONG = {
-    "another version": (change(1, "game 1", "game 2"), "line 1: this version of the format is unknown, only 1 can be read: 'sleuth game 2'"),
+    "another version": (
+        change(1, "game 1", "game 2"),
+        "line 1: this version of the format is unknown, only 1 can be read: 'sleuth game 2'",
+    ),
     "not a game": (change(1, "sleuth", "chess"), "line 1: a game text starts with 'sleuth game 1': 'chess game 1'"),
     "an unknown option": (change(2, "missing", "mising"), "line 2: unknown option 'mising'; expected one of .*missing"),
-    "an option out of range": (change(2, "missing=2", "missing=4"), "line 2: missing must be an integer from 1 to 3, got 4"),
-    "an option of another type": (change(2, "missing=2", "missing=two"), "line 2: missing must be an integer from 1 to 3, got 'two'"),
+    "an option out of range": (
+        change(2, "missing=2", "missing=4"),
+        "line 2: missing must be an integer from 1 to 3, got 4",
+    ),
+    "an option of another type": (
+        change(2, "missing=2", "missing=two"),
+        "line 2: missing must be an integer from 1 to 3, got 'two'",
+    ),
     "a long number": (change(2, "missing=2", "missing=" + "9" * 5000), "line 2: missing must be an integer"),
     "an option twice": (change(2, "missing=2", "missing=2 missing=2"), "line 2: option missing is given twice"),
-    "options that exclude each other": (change(2, "missing=2", "announce_result=False"), "line 2: announce_result=False needs winners > 1"),
-    "a wrong number of missing gems": (change(3, "missing: ", "missing: red-opal-pair "), "line 3: missing must have 2 cards, has 3"),
+    "options that exclude each other": (
+        change(2, "missing=2", "announce_result=False"),
+        "line 2: announce_result=False needs winners > 1",
+    ),
+    "a wrong number of missing gems": (
+        change(3, "missing: ", "missing: red-opal-pair "),
+        "line 3: missing must have 2 cards, has 3",
+    ),
     "a small hand": (change(4, LINES[3].split(" ")[2] + " ", ""), "line 4: hand player_0 must have 11 cards, has 10"),
-    "a card twice": (change(5, LINES[4].split(" ")[2], LINES[3].split(" ")[2]), "line 5: .* is dealt twice, first in line 4"),
-    "a card that does not exist": (change(4, LINES[3].split(" ")[2], "pink-opal-pair"), "line 4: 'pink-opal-pair' is not a gem; expected .*opal-pair"),
+    "a card twice": (
+        change(5, LINES[4].split(" ")[2], LINES[3].split(" ")[2]),
+        "line 5: .* is dealt twice, first in line 4",
+    ),
+    "a card that does not exist": (
+        change(4, LINES[3].split(" ")[2], "pink-opal-pair"),
+        "line 4: 'pink-opal-pair' is not a gem; expected .*opal-pair",
+    ),
     "lines in another order": (change(4, "player_0", "player_1"), "line 4: expected 'hand player_0: ...'"),
-    "a search card twice": (change(9, LINES[8].split(" ")[2], LINES[7].split(" ")[2]), "line 9: .* is dealt twice, first in line 8"),
-    "a pile with a card too few": (change(11, LINES[10].rpartition(" ")[2], ""), "line 11: pile must have 42 cards, has 41"),
-    "a first player who is not there": (change(12, "player_", "player_9"), "line 12: the first player must be one of player_0, player_1, player_2"),
-    "a generator that is no number": (change(13, "0x", "0xg"), "line 13: the generator must be 0x and 16 hexadecimal digits"),
-    "another player's action": (change(FIRST_ACTION, "player_", "player_1"), f"line {FIRST_ACTION}: expected 'player_.: ACTION', who decides here"),
+    "a search card twice": (
+        change(9, LINES[8].split(" ")[2], LINES[7].split(" ")[2]),
+        "line 9: .* is dealt twice, first in line 8",
+    ),
+    "a pile with a card too few": (
+        change(11, LINES[10].rpartition(" ")[2], ""),
+        "line 11: pile must have 42 cards, has 41",
+    ),
+    "a first player who is not there": (
+        change(12, "player_", "player_9"),
+        "line 12: the first player must be one of player_0, player_1, player_2",
+    ),
+    "a generator that is no number": (
+        change(13, "0x", "0xg"),
+        "line 13: the generator must be 0x and 16 hexadecimal digits",
+    ),
+    "another player's action": (
+        change(FIRST_ACTION, "player_", "player_1"),
+        f"line {FIRST_ACTION}: expected 'player_.: ACTION', who decides here",
+    ),
     "no action": (change(FIRST_ACTION, "ask", "tell"), f"line {FIRST_ACTION}: 'tell .* is not an action"),
-    "an illegal action": (change(FIRST_ACTION, LINES[FIRST_ACTION - 1][10:], "pass"), f"line {FIRST_ACTION}: illegal action; legal here: one of "),
+    "an illegal action": (
+        change(FIRST_ACTION, LINES[FIRST_ACTION - 1][10:], "pass"),
+        f"line {FIRST_ACTION}: illegal action; legal here: one of ",
+    ),
     "a wrong answer": (change(FIRST_ACTION, " -> ", " -> 1"), f"line {FIRST_ACTION}: the answer must be .*, not '1"),
     "a wrong result": (change(len(LINES), "wins", "loses"), f"line {len(LINES)}: the result must be 'player_0 wins'"),
     "a cut text": ("\n".join(LINES[:-1]), "the text ends where an action or 'result: player_0 wins' is expected"),
-    "more after the result": (TEXT + "player_0: pass\n", f"line {len(LINES) + 1}: nothing may follow the result: 'player_0: pass'"),
-    "an action after the end": (change(len(LINES), "result", "player_0"), f"line {len(LINES)}: the game is finished .* expected 'result: "),
+    "more after the result": (
+        TEXT + "player_0: pass\n",
+        f"line {len(LINES) + 1}: nothing may follow the result: 'player_0: pass'",
+    ),
+    "an action after the end": (
+        change(len(LINES), "result", "player_0"),
+        f"line {len(LINES)}: the game is finished .* expected 'result: ",
+    ),
     "nothing": ("", "line 1: the text ends where 'sleuth game 1' is expected"),
 }
 
@@ -285,7 +391,18 @@ def test_the_first_player_must_be_the_one_that_the_options_name():
 
 
 @pytest.mark.parametrize(
-    "text", [None, 3, b"sleuth game 1", "\0", "\ud800", "sleuth game 1\n" + "\u2028" * 1000, "#" * MAX_TEXT, "x" * (MAX_TEXT + 1), "\n" * MAX_TEXT]
+    "text",
+    [
+        None,
+        3,
+        b"sleuth game 1",
+        "\0",
+        "\ud800",
+        "sleuth game 1\n" + "\u2028" * 1000,
+        "#" * MAX_TEXT,
+        "x" * (MAX_TEXT + 1),
+        "\n" * MAX_TEXT,
+    ],
 )
 def test_hostile_texts_are_refused(text):
     with pytest.raises(NotationError):
@@ -339,7 +456,10 @@ def test_a_damaged_text_is_read_or_refused_but_never_crashes(at, length, inserte
     except NotationError as error:
         str(error).encode("utf-8")
     else:
-        assert parse_game(game_text(game.options, game.first_state, game.actions)).states.tobytes() == game.states.tobytes()
+        assert (
+            parse_game(game_text(game.options, game.first_state, game.actions)).states.tobytes()
+            == game.states.tobytes()
+        )
 
 
 @pytest.mark.parametrize("words", ["super_sleuth=true", "super_sleuth=True"])

@@ -8,20 +8,36 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sleuth_env.cli.streams import PLAIN
 from sleuth_env.deduction.worlds import IntricateError, Worlds
-from sleuth_env.sleuth import FINISHED, OUT, Options, action_name, belief, draw_ansi, draw_belief, legal, make_rules, new_states, num_actions, parse_game
-from sleuth_env.sleuth import panel as module
+from sleuth_env.sleuth import (
+    FINISHED,
+    OUT,
+    Options,
+    action_name,
+    belief,
+    draw_ansi,
+    draw_belief,
+    legal,
+    make_rules,
+    new_states,
+    num_actions,
+    parse_game,
+)
 from sleuth_env.sleuth.belief import ORDERS, beliefs
-from sleuth_env.sleuth.drawing import COLUMNS
-from sleuth_env.sleuth.names import question_name
-from sleuth_env.sleuth.panel import make_panel
-from sleuth_env.sleuth.scene import cell_at
+from sleuth_env.sleuth.drawing import scene as module
+from sleuth_env.sleuth.drawing.scene import cell_at, make_panel
+from sleuth_env.sleuth.drawing.text import COLUMNS
+from sleuth_env.sleuth.notation import question_name
 from sleuth_env.sleuth.state import OFFER, SECOND, TURN
 from sleuth_env.sleuth.view import VIEW, view
-from sleuth_env.streams import PLAIN
-from tests.positions import evidence_of
+from tests.support.positions import evidence_of
 
-FILES = [file for file in sorted((Path(__file__).parent / "games").glob("*.txt")) if not file.stem.startswith(("six", "seven"))]
+FILES = [
+    file
+    for file in sorted((Path(__file__).parent / "games").glob("*.txt"))
+    if not file.stem.startswith(("six", "seven"))
+]
 each_game = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 
 
@@ -46,7 +62,11 @@ def positions(file: Path, every: int = 9):
 def test_every_gem_has_its_chance_to_be_missing_in_its_place(file: Path) -> None:
     for options, _, views in positions(file):
         worlds = belief(make_rules(options), views)
-        lines = [line for line in draw_belief(options, views[0]).splitlines() if line.startswith(("diamond", "pearl", "opal"))]
+        lines = [
+            line
+            for line in draw_belief(options, views[0]).splitlines()
+            if line.startswith(("diamond", "pearl", "opal"))
+        ]
         for row, line in enumerate(lines):
             for column in range(4):
                 gem, mark = cell_at(row, column), line[20 + 9 * column : 29 + 9 * column].strip()
@@ -86,7 +106,9 @@ def test_what_may_be_asked_now_is_legal() -> None:
             names = [action_name(int(action), options.num_players) for action in np.flatnonzero(marks[0])]
             panel = make_panel(options, views[0])
             if "now" in panel.heading:
-                assert all(any(name.startswith(f"{question.name} with ") for name in names) for question in panel.prospects)
+                assert all(
+                    any(name.startswith(f"{question.name} with ") for name in names) for question in panel.prospects
+                )
                 asked.add(int(views["phase"][0]))
     assert asked == {TURN, SECOND}
 
@@ -122,7 +144,9 @@ def test_the_panel_follows_the_drawing_and_only_when_it_is_wanted() -> None:
     assert draw_ansi(options, views[0], belief=True) == f"{usual}{'─' * COLUMNS}\n{panel}"
 
 
-@pytest.mark.parametrize(("chance", "written"), [(0.00001, "<0.1%"), (0.99999, ">99.9%"), (0.5, "50.0%"), (0.123456, "12.3%")])
+@pytest.mark.parametrize(
+    ("chance", "written"), [(0.00001, "<0.1%"), (0.99999, ">99.9%"), (0.5, "50.0%"), (0.123456, "12.3%")]
+)
 def test_no_chance_is_rounded_to_a_certainty(chance: float, written: str, monkeypatch: pytest.MonkeyPatch) -> None:
     options, _, views = next(positions(FILES[0]))
 
@@ -137,7 +161,9 @@ def test_no_chance_is_rounded_to_a_certainty(chance: float, written: str, monkey
 
 def test_an_estimate_is_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
     options, _, views = next(positions(FILES[0]))
-    monkeypatch.setattr(module, "belief", lambda rules, views: Worlds(evidence_of(options, views), ORDERS, 36, cap=1, keep=20))
+    monkeypatch.setattr(
+        module, "belief", lambda rules, views: Worlds(evidence_of(options, views), ORDERS, 36, cap=1, keep=20)
+    )
     assert re.match(
         r"About [\d.e+]+ deals fit what you know; the chances are estimates with an expected error of [\d.]+% in all, and bits are overstated\n",
         draw_belief(options, views[0]),
@@ -155,6 +181,11 @@ def test_what_is_too_intricate_to_be_counted_is_said_to_be(monkeypatch: pytest.M
 
 
 def test_at_an_offer_the_questions_are_those_of_the_cards() -> None:
-    headings = {make_panel(options, views[0]).heading for file in FILES for options, _, views in positions(file) if views["phase"][0] == OFFER}
+    headings = {
+        make_panel(options, views[0]).heading
+        for file in FILES
+        for options, _, views in positions(file)
+        if views["phase"][0] == OFFER
+    }
     assert any(heading.endswith("that your cards allow") for heading in headings)
     assert not any("now" in heading for heading in headings)

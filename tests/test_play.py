@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth
-from sleuth_env.cli import main
-from sleuth_env.match import LEARNER
-from sleuth_env.narration import view_of
-from sleuth_env.play import COMMANDS, Session, in_columns
+from sleuth_env.cli.commands import main
+from sleuth_env.cli.play import COMMANDS, Session, in_columns
+from sleuth_env.matches.table import LEARNER
 from sleuth_env.sleuth import Options, draw_belief, make_bot
-from sleuth_env.sleuth.names import action_names, gem_names
-from tests.terminal import said, scripted, type_in
+from sleuth_env.sleuth.notation import action_names, gem_names
+from sleuth_env.sleuth.telling import view_of
+from tests.support.terminal import said, scripted, type_in
 
 VARIANTS = [
     Options(num_players=3),
@@ -75,19 +75,30 @@ def swap_missing(states: np.ndarray) -> None:
     states["hands"][0, 1] = held ^ back ^ out
 
 
-def test_a_typed_game_shows_hints_lists_and_the_sheet(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_typed_game_shows_hints_lists_and_the_sheet(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     saved = tmp_path / "mine.txt"
-    type_in(monkeypatch, f"help\nsheet\n7\nlegal blue\n1\nacuse blue-opal-pair\nACCUSE  Blue-Opal\nask +1\nsave\nsave {saved}\nquit\n")
+    type_in(
+        monkeypatch,
+        f"help\nsheet\n7\nlegal blue\n1\nacuse blue-opal-pair\nACCUSE  Blue-Opal\nask +1\nsave\nsave {saved}\nquit\n",
+    )
     assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
     output, errors = said(capsys)
     assert "Seed 5." in output
-    assert "You are player_0; to your left, in the order of play: player_1 (+1) is sheet, player_2 (+2) is sheet." in output
+    assert (
+        "You are player_0; to your left, in the order of play: player_1 (+1) is sheet, player_2 (+2) is sheet."
+        in output
+    )
     assert "ask +K QUESTION with CARD" in output
     assert output.count("player_0's information sheet") >= 2
     assert "Type legal first to see the numbered list." in output
     assert re.search(r"\d  accuse blue-opal-pair\b", output)
     assert "'acuse blue-opal-pair' is no action; perhaps: accuse blue-opal-pair" in output
-    assert "'accuse blue-opal' is no action; perhaps: accuse blue-opal-solitaire, accuse blue-opal-pair, accuse blue-opal-cluster." in output
+    assert (
+        "'accuse blue-opal' is no action; perhaps: accuse blue-opal-solitaire, accuse blue-opal-pair, accuse blue-opal-cluster."
+        in output
+    )
     assert "save needs the name of a file" in output
     assert f"Saved to {saved}" in output
     assert "You have left the game." in output
@@ -95,7 +106,9 @@ def test_a_typed_game_shows_hints_lists_and_the_sheet(monkeypatch: pytest.Monkey
     assert sleuth.parse_game(saved.read_text()).options == Options(num_players=3, first_player="seat_0")
 
 
-def test_odds_are_those_of_the_persons_own_seat(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_odds_are_those_of_the_persons_own_seat(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     saved = tmp_path / "mine.txt"
     type_in(monkeypatch, "odds\nexchange\nodds\n")
     assert main(["play", "--seed", "5", "--save", str(saved), "--options", "first_player=seat_0"]) == 0
@@ -106,7 +119,9 @@ def test_odds_are_those_of_the_persons_own_seat(monkeypatch: pytest.MonkeyPatch,
     assert sum(panel in output for panel in dict.fromkeys(panels)) == 2
 
 
-def test_an_action_can_be_chosen_by_its_number_once_it_was_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_action_can_be_chosen_by_its_number_once_it_was_listed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     type_in(monkeypatch, "legal exchange\n99999\n")
     assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
     first = capsys.readouterr().out
@@ -117,12 +132,17 @@ def test_an_action_can_be_chosen_by_its_number_once_it_was_listed(monkeypatch: p
     assert "you exchanged search cards" in capsys.readouterr().out
 
 
-def test_a_question_that_one_card_alone_can_pay_needs_no_card(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_question_that_one_card_alone_can_pay_needs_no_card(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     # Seed 5: seat 0 holds yellow, red-cluster, diamond-solitaire and free.
     type_in(monkeypatch, "ask +1 yellow\nask +1 blue\n")
     assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
     output = capsys.readouterr().out
-    assert "'ask +1 yellow' can be paid with several cards: ask +1 yellow with yellow, ask +1 yellow with free.\n" in output
+    assert (
+        "'ask +1 yellow' can be paid with several cards: ask +1 yellow with yellow, ask +1 yellow with free.\n"
+        in output
+    )
     assert "you asked player_1 (+1) blue with free" in output
 
 
@@ -134,7 +154,9 @@ def test_enter_alone_passes_an_offer(monkeypatch: pytest.MonkeyPatch, capsys: py
     assert "The input has ended; the game is not over." in output
 
 
-def test_a_wrong_accusation_puts_the_person_out_and_the_others_play_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_accusation_puts_the_person_out_and_the_others_play_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     # A gem of the person's own hand cannot be missing.
     type_in(monkeypatch, "accuse blue-opal-solitaire\n")
     assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
@@ -148,11 +170,30 @@ def test_a_wrong_accusation_puts_the_person_out_and_the_others_play_on(monkeypat
 def test_the_game_is_saved_however_it_ends(typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "game.txt"
     type_in(monkeypatch, typed)
-    assert main(["play", "--players", "4", "--opponents", "sheet,random,cautious", "--seat", "3", "--seed", "2", "--save", str(path)]) == 0
+    assert (
+        main(
+            [
+                "play",
+                "--players",
+                "4",
+                "--opponents",
+                "sheet,random,cautious",
+                "--seat",
+                "3",
+                "--seed",
+                "2",
+                "--save",
+                str(path),
+            ]
+        )
+        == 0
+    )
     assert sleuth.parse_game(path.read_text()).options.num_players == 4
 
 
-def test_ctrl_c_saves_the_game_and_ends_with_130(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ctrl_c_saves_the_game_and_ends_with_130(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def interrupt(size: int) -> str:
         raise KeyboardInterrupt
 
@@ -163,8 +204,12 @@ def test_ctrl_c_saves_the_game_and_ends_with_130(tmp_path: Path, monkeypatch: py
     assert sleuth.parse_game((tmp_path / "game.txt").read_text()).options.num_players == 3
 
 
-@pytest.mark.parametrize(("typed", "last"), [("quit\n", "You have left the game."), ("", "The input has ended; the game is not over.")])
-def test_the_end_of_the_input_ends_the_game_like_quit(typed: str, last: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("typed", "last"), [("quit\n", "You have left the game."), ("", "The input has ended; the game is not over.")]
+)
+def test_the_end_of_the_input_ends_the_game_like_quit(
+    typed: str, last: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     type_in(monkeypatch, typed)
     assert main(["play", "--seed", "2"]) == 0
     output, errors = said(capsys)
@@ -179,7 +224,14 @@ def test_completion_offers_commands_and_legal_actions_only() -> None:
         offered.append(words)
         raise EOFError
 
-    session = Session(Options(num_players=3, first_player="seat_0"), [make_bot("sheet", Options(num_players=3))] * 2, 0, 5, read, lambda text: None)
+    session = Session(
+        Options(num_players=3, first_player="seat_0"),
+        [make_bot("sheet", Options(num_players=3))] * 2,
+        0,
+        5,
+        read,
+        lambda text: None,
+    )
     with pytest.raises(EOFError):
         session.run()
     names = action_names(3)
@@ -220,7 +272,9 @@ def test_a_game_that_cannot_be_saved_goes_on(
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("there", "mine")]
 
 
-def test_a_game_is_saved_under_the_name_that_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_game_is_saved_under_the_name_that_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     type_in(monkeypatch, "SAVE  My  Game.TXT\nquit\n")
     assert main(["play", "--seed", "5"]) == 0

@@ -16,9 +16,9 @@ from PIL import Image
 
 from tests.test_train import the_line
 from training.config import ConfigError
+from training.curve import SECONDS, STEPS
 from training.figure import Evaluations, draw, draw_panel, make_parser, read_evaluations
 from training.plot import main
-from training.progress import SECONDS, STEPS
 
 ROOT = Path(__file__).parents[1]
 HEADER = f"{STEPS},{SECONDS},eval/random,eval/sheet"
@@ -92,14 +92,21 @@ def test_a_panel_shows_the_shares_against_one_opponent_and_the_fair_ones():
     labels = draw_panel(panel, "random", runs, False)
     assert panel.drawn == [([64], [0.5]), ([], [])]
     assert panel.fair == [1 / 3, 1 / 4]
-    assert list(labels) == ["one", "two", "equally good players: 33.3% with 3 players", "equally good players: 25.0% with 4 players"]
+    assert list(labels) == [
+        "one",
+        "two",
+        "equally good players: 33.3% with 3 players",
+        "equally good players: 25.0% with 4 players",
+    ]
     draw_panel(over_hours, "sheet", runs, True)
     assert over_hours.drawn == [([], []), ([3], [0.2])]
 
 
 def test_several_runs_are_drawn_over_hours(run: Path, tmp_path: Path):
     other = run_folder(tmp_path / "_other $x^{", [HEADER, "128,36,0.25,0.1"], num_players=4)
-    for number, words in enumerate(([str(run)], [str(run), str(run)], [str(run), str(other)], [str(run), str(other), "--hours"])):
+    for number, words in enumerate(
+        ([str(run)], [str(run), str(run)], [str(run), str(other)], [str(run), str(other), "--hours"])
+    ):
         assert main([*words, "--out", str(tmp_path / f"{number}.png")]) == 0
     pictures = [(tmp_path / f"{number}.png").read_bytes() for number in range(4)]
     assert pictures[0] == pictures[1]
@@ -116,14 +123,19 @@ def test_every_opponent_has_a_panel_however_many_there_are(opponents: int):
 BAD = [
     (["nowhere"], "nowhere is no run folder with a curve: it has no config.yaml"),
     (["--out", "x.png"], "the following arguments are required: RUN"),
-    (["RUN", "--out", "curve.pdf"], "--out must be a file that ends in .png, in a folder that is there, got 'curve.pdf'"),
+    (
+        ["RUN", "--out", "curve.pdf"],
+        "--out must be a file that ends in .png, in a folder that is there, got 'curve.pdf'",
+    ),
     (["RUN", "--out", "nowhere/curve.png"], "got 'nowhere/curve.png'"),
     (["RUN", "--width", "3"], "unrecognized arguments: --width 3"),
 ]
 
 
 @pytest.mark.parametrize(("words", "message"), BAD, ids=[" ".join(words) for words, _ in BAD])
-def test_a_wrong_command_is_one_line_and_exit_code_2(words: list[str], message: str, run: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_wrong_command_is_one_line_and_exit_code_2(
+    words: list[str], message: str, run: Path, capsys: pytest.CaptureFixture[str]
+):
     assert main([str(run) if word == "RUN" else word for word in words]) == 2
     assert message in the_line(capsys)
 
@@ -152,7 +164,9 @@ def test_a_folder_without_a_curve_is_one_line_and_exit_code_2(
     assert not (tmp_path / "curve.png").exists()
 
 
-def test_a_picture_that_cannot_be_written_is_one_line(run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_a_picture_that_cannot_be_written_is_one_line(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device", "curve.png")
 
@@ -170,7 +184,9 @@ def test_a_configuration_that_is_none_is_refused(run: Path):
 def test_the_script_draws_without_a_display_and_its_help_names_every_argument(run: Path, tmp_path: Path):
     environment = {key: value for key, value in os.environ.items() if key != "DISPLAY"} | {"PYTHONPATH": str(ROOT)}
     script = [sys.executable, "-m", "training.plot"]
-    done = subprocess.run([*script, str(run)], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*script, str(run)], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout) == (0, "drawn: curve.png\n")
     said = subprocess.run([*script, "--help"], env=environment, capture_output=True, text=True, check=True).stdout
     assert all(option in said for action in make_parser()._actions for option in action.option_strings or ["RUN"])

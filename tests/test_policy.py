@@ -17,12 +17,14 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth
-from sleuth_env.match import Table, play_match
-from sleuth_env.mlp import Mlp
-from sleuth_env.policy import Policy, load_policy, make_player, save_policy
-from sleuth_env.policy_file import PolicyError, pretrained_names, read_metadata
+from sleuth_env.matches.match import play_match
+from sleuth_env.matches.players import make_player
+from sleuth_env.matches.table import Table
+from sleuth_env.policies.mlp import Mlp
+from sleuth_env.policies.policy import Policy, load_policy, save_policy
+from sleuth_env.policies.policy_file import PolicyError, pretrained_names, read_metadata
 from sleuth_env.sleuth import Options
-from tests.policies import THREE, VERSIONS, random_policy
+from tests.support.policies import THREE, VERSIONS, random_policy
 
 
 def positions(options: Options, number: int = 300) -> tuple[np.ndarray, np.ndarray]:
@@ -132,7 +134,9 @@ def test_playing_needs_no_torch(file: Path):
         f"play_match(s, s.Options(num_players=3), [{str(file)!r}, 'random', 'random'], 2); "
         "print([m for m in ('torch', 'stable_baselines3') if m in sys.modules])"
     )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )
 
 
 # --- what a file says, and for which games it is ---
@@ -178,7 +182,9 @@ def test_other_options_are_refused_by_name(file: Path, change: dict[str, Any]):
 
 def test_a_name_that_is_neither_a_bot_nor_a_file_is_refused():
     known = ", ".join([*sleuth.BOTS, *pretrained_names()])
-    with pytest.raises(PolicyError, match=rf"no bot 'nobody': a player is one of the bots {known}, or a policy file, .*\.safetensors"):
+    with pytest.raises(
+        PolicyError, match=rf"no bot 'nobody': a player is one of the bots {known}, or a policy file, .*\.safetensors"
+    ):
         make_player("nobody", THREE)
     assert make_player("random", THREE).name == "random"
 
@@ -209,7 +215,15 @@ def refused(file: Path) -> str:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"\x01", b"hello, this is text", b"\xff" * 64, struct.pack("<Q", 2) + b"{}", struct.pack("<Q", 2**40) + b"{}", struct.pack("<Q", 4) + b"null"],
+    [
+        b"",
+        b"\x01",
+        b"hello, this is text",
+        b"\xff" * 64,
+        struct.pack("<Q", 2) + b"{}",
+        struct.pack("<Q", 2**40) + b"{}",
+        struct.pack("<Q", 4) + b"null",
+    ],
 )
 def test_what_is_no_policy_file_is_refused(tmp_path: Path, content: bytes):
     (tmp_path / "x.safetensors").write_bytes(content)
@@ -288,8 +302,14 @@ def test_a_safetensors_file_of_something_else_is_refused(tmp_path: Path):
         ({"architecture": '{"kind": "mlp", "hidden": 3, "cells": [8], "activation": "relu"}'}, "unknown architecture"),
         ({"architecture": '{"kind": "mlp", "hidden": [32, 16], "cells": [8], "activation": "exec"}'}, "relu, tanh"),
         ({"architecture": "{}"}, "lacks"),
-        ({"architecture": '{"kind": "mlp", "hidden": [32, 17], "cells": [8], "activation": "relu"}'}, "hidden = [32, 17], its weights are of [32, 16]"),
-        ({"architecture": '{"kind": "mlp", "hidden": [32, 16], "cells": [9], "activation": "relu"}'}, "cells = [9], its weights are of [8]"),
+        (
+            {"architecture": '{"kind": "mlp", "hidden": [32, 17], "cells": [8], "activation": "relu"}'},
+            "hidden = [32, 17], its weights are of [32, 16]",
+        ),
+        (
+            {"architecture": '{"kind": "mlp", "hidden": [32, 16], "cells": [9], "activation": "relu"}'},
+            "cells = [9], its weights are of [8]",
+        ),
         ({"num_players": "4"}, "contradicts itself"),
         ({"num_players": "true"}, "no policy file"),
         ({"observation": '[["hand", [36]]]'}, "contradicts itself"),
@@ -306,7 +326,12 @@ def test_metadata_that_does_not_fit_is_refused(file: Path, metadata: dict[str, A
 def test_a_policy_for_other_options_does_not_fit_by_its_shapes(file: Path):
     layout = sleuth.observation_layout(Options(num_players=4), "sheet")
     blocks = json.dumps([[block.name, list(block.shape)] for block in layout])
-    other = {"options": '{"num_players": 4}', "num_players": "4", "observation": blocks, "observation_hash": layout.digest}
+    other = {
+        "options": '{"num_players": 4}',
+        "num_players": "4",
+        "observation": blocks,
+        "observation_hash": layout.digest,
+    }
     assert "layer 0 must have weights" in refused(rewritten(file, **other))
 
 
@@ -370,7 +395,9 @@ def test_a_policy_can_be_copied_and_pickled(file: Path, seen) -> None:
     views, legal = seen
     policy = load_policy(file)
     for other in (copy.deepcopy(policy), pickle.loads(pickle.dumps(policy))):
-        np.testing.assert_array_equal(other.act(views, legal, seeds(len(views))), policy.act(views, legal, seeds(len(views))))
+        np.testing.assert_array_equal(
+            other.act(views, legal, seeds(len(views))), policy.act(views, legal, seeds(len(views)))
+        )
 
 
 def test_a_policy_object_for_other_options_is_refused_as_its_file_is(file: Path) -> None:

@@ -11,8 +11,7 @@ import torch
 
 from sleuth_env import sleuth
 from training.config import make_config
-from training.decisions import Decisions
-from training.distribution import by_width, entropies, masked_log_probs, sampled
+from training.decisions import Decisions, by_width, entropies, masked_log_probs, sampled
 from training.ppo import CURVES, ENDED, LEARNER, OPEN, PpoLearner, Rollout, advantages
 from training.sparse import SparseRows
 
@@ -26,13 +25,19 @@ TINY: dict[str, Any] = {
 
 
 # What is true of a learner whatever its network.
-NETWORKS = pytest.mark.parametrize("network", [TINY["network"], {"kind": "relational", "units": 8, "initial_bias": {"accuse": -4}}], ids=["mlp", "relational"])
+NETWORKS = pytest.mark.parametrize(
+    "network",
+    [TINY["network"], {"kind": "relational", "units": 8, "initial_bias": {"accuse": -4}}],
+    ids=["mlp", "relational"],
+)
 
 
 def learner(bots: dict[str, float] | None = None, **changes: Any) -> PpoLearner:
     config = make_config(TINY | changes)
     made = PpoLearner(config)
-    made.set_opponents({name: (sleuth.make_bot(name, config.options), share) for name, share in (bots or {"random": 1.0}).items()})
+    made.set_opponents(
+        {name: (sleuth.make_bot(name, config.options), share) for name, share in (bots or {"random": 1.0}).items()}
+    )
     return made
 
 
@@ -78,7 +83,9 @@ def test_actions_are_drawn_by_their_probabilities(rows: tuple[torch.Tensor, torc
     log_probs = masked_log_probs(logits, legal.float())
     number = 100_000
     uniform = torch.arange(number).div(number)[:, None].float()
-    counts = torch.bincount(sampled(log_probs.expand(number, -1), legal.float().expand(number, -1), uniform), minlength=30)
+    counts = torch.bincount(
+        sampled(log_probs.expand(number, -1), legal.float().expand(number, -1), uniform), minlength=30
+    )
     assert (counts / number - log_probs.exp()[0]).abs().max() < 1e-4
 
 
@@ -100,13 +107,17 @@ def test_rows_whose_early_actions_are_all_illegal_do_without_their_logits(rows: 
     assert sorted([*wide, *narrow]) == list(range(len(legal)))
     assert legal[wide, :20].any(axis=1).all()
     assert not legal[narrow, :20].any()
-    assert [(some.tolist(), first) for some, first in by_width(legal, 20, narrow[::-1])] == [(narrow[::-1].tolist(), 20)]
+    assert [(some.tolist(), first) for some, first in by_width(legal, 20, narrow[::-1])] == [
+        (narrow[::-1].tolist(), 20)
+    ]
 
 
 # --- the advantage estimate ---
 
 
-def slow_advantages(rewards: Any, values: Any, final_values: Any, followers: Any, gamma: float, gae_lambda: float) -> list[float]:
+def slow_advantages(
+    rewards: Any, values: Any, final_values: Any, followers: Any, gamma: float, gae_lambda: float
+) -> list[float]:
     """Add up, for each decision, the discounted surprises from there to the end of what is known."""
     estimates = []
     for start in range(len(rewards)):
@@ -135,7 +146,9 @@ def test_the_advantage_estimate_is_the_slow_literal_one():
     rewards, values, final_values = chance.normal(size=(3, number)).astype(np.float32)
     for gamma, gae_lambda in ((1.0, 0.95), (0.9, 0.5), (0.99, 0.0), (1.0, 1.0)):
         fast = advantages(rewards, values, final_values, followers, gamma, gae_lambda)
-        slow = slow_advantages(rewards.astype(float), values.astype(float), final_values.astype(float), followers, gamma, gae_lambda)
+        slow = slow_advantages(
+            rewards.astype(float), values.astype(float), final_values.astype(float), followers, gamma, gae_lambda
+        )
         assert fast.dtype == np.float32
         np.testing.assert_allclose(fast, slow, rtol=0, atol=1e-4)
 
@@ -147,7 +160,11 @@ def batch(number: int) -> Decisions:
     empty = Decisions.none(2)
     zeros = np.zeros(number, np.float32)
     return Decisions(
-        SparseRows(np.zeros(number + 1, np.int32), empty.seen.columns, empty.seen.values), np.ones((number, 2), np.uint8), np.arange(number), zeros, zeros
+        SparseRows(np.zeros(number + 1, np.int32), empty.seen.columns, empty.seen.values),
+        np.ones((number, 2), np.uint8),
+        np.arange(number),
+        zeros,
+        zeros,
     )
 
 
@@ -200,7 +217,10 @@ def test_every_seat_s_reward_is_that_of_its_game():
 
 
 def test_only_a_truncated_game_is_bootstrapped_with_what_each_seat_saw_last():
-    made = learner(options={"num_players": 3, "max_turns": 5}, network={"hidden": [16], "initial_bias": {"accuse": -9, "final": -9}})
+    made = learner(
+        options={"num_players": 3, "max_turns": 5},
+        network={"hidden": [16], "initial_bias": {"accuse": -9, "final": -9}},
+    )
     with torch.no_grad():
         made.network.last_value.bias += 3.0
     rollout = made._collect(go_on)
@@ -212,7 +232,10 @@ def test_only_a_truncated_game_is_bootstrapped_with_what_each_seat_saw_last():
 
 
 def test_who_was_out_or_right_before_the_turn_limit_is_not_bootstrapped():
-    made = learner(options={"num_players": 4, "winners": 3, "max_turns": 4}, network={"hidden": [16], "initial_bias": {"accuse": -5, "final": -9}})
+    made = learner(
+        options={"num_players": 4, "winners": 3, "max_turns": 4},
+        network={"hidden": [16], "initial_bias": {"accuse": -5, "final": -9}},
+    )
     with torch.no_grad():
         made.network.last_value.bias += 3.0
     rollout = made._collect(go_on)
@@ -241,13 +264,17 @@ def test_seats_are_drawn_in_the_shares_and_every_game_has_a_learner():
     drawn = made._drawn(20_000)
     assert (drawn == LEARNER).any(axis=1).all()
     # One game in eight would have no learner; a third of its seats becomes one.
-    assert np.bincount(drawn.ravel(), minlength=3) / drawn.size == pytest.approx([0.5 + 1 / 24, (0.5 - 1 / 24) / 3, (0.5 - 1 / 24) * 2 / 3], abs=0.01)
+    assert np.bincount(drawn.ravel(), minlength=3) / drawn.size == pytest.approx(
+        [0.5 + 1 / 24, (0.5 - 1 / 24) / 3, (0.5 - 1 / 24) * 2 / 3], abs=0.01
+    )
 
 
 def test_opponents_keep_their_games_until_they_leave():
     made = learner({"random": 1.0, "sheet": 1.0})
     before = made._players.copy()
-    made.set_opponents({name: (sleuth.make_bot(name, made.config.options), 1.0) for name in ("cautious", "sheet", "random")})
+    made.set_opponents(
+        {name: (sleuth.make_bot(name, made.config.options), 1.0) for name in ("cautious", "sheet", "random")}
+    )
     assert (made._players[before == 1] == 3).all()
     assert (made._players[before == 2] == 2).all()
     made.set_opponents({"cautious": (sleuth.make_bot("cautious", made.config.options), 1.0)})
@@ -280,13 +307,22 @@ def test_the_first_update_s_ratios_are_one(network: dict[str, Any]):
     with torch.inference_mode():
         logits, values = made.network(decisions.seen)
         log_probs = masked_log_probs(logits, torch.from_numpy(decisions.legal).float())
-        ratios = (log_probs.gather(1, torch.from_numpy(decisions.actions)[:, None])[:, 0] - torch.from_numpy(decisions.log_probs)).exp()
+        ratios = (
+            log_probs.gather(1, torch.from_numpy(decisions.actions)[:, None])[:, 0]
+            - torch.from_numpy(decisions.log_probs)
+        ).exp()
     # The same but for rounding: the rows were computed in other batches.
     assert (ratios - 1).abs().max() < 1e-5
     np.testing.assert_allclose(values.numpy(), decisions.values, atol=1e-5)
     # So nothing is clipped, and the first minibatch's loss is minus the mean advantage.
     good = np.linspace(-1, 1, len(decisions)).astype(np.float32)
-    means = dict(zip(CURVES, made._minibatch(decisions, np.arange(len(decisions)), good, decisions.values, SETTINGS).tolist(), strict=True))
+    means = dict(
+        zip(
+            CURVES,
+            made._minibatch(decisions, np.arange(len(decisions)), good, decisions.values, SETTINGS).tolist(),
+            strict=True,
+        )
+    )
     assert means["clip_fraction"] == 0
     assert means["policy_gradient_loss"] == pytest.approx(0, abs=1e-6)
     assert means["approx_kl"] == pytest.approx(0, abs=1e-6)
@@ -301,7 +337,9 @@ def test_an_update_makes_good_actions_more_likely_and_values_better(network: dic
     decisions = Decisions.joined(rollout.parts)
     good = np.where(np.arange(len(decisions)) % 2, 1, -1).astype(np.float32)
     target = np.full(len(decisions), 0.5, np.float32)
-    losses = [made._minibatch(decisions, np.arange(len(decisions)), good, target, SETTINGS)[1:3].tolist() for _ in range(20)]
+    losses = [
+        made._minibatch(decisions, np.arange(len(decisions)), good, target, SETTINGS)[1:3].tolist() for _ in range(20)
+    ]
     assert losses[-1][0] < losses[0][0]
     assert losses[-1][1] < losses[0][1]
 
@@ -315,7 +353,9 @@ def test_a_divergence_beyond_the_target_ends_the_update():
 def test_the_statistics_have_the_field_s_names():
     learned = learner().learn(0.0, go_on)
     assert learned is not None
-    assert {f"train/{name}" for name in (*CURVES, "n_updates", "learning_rate", "clip_range", "explained_variance")} == set(learned.statistics)
+    assert {
+        f"train/{name}" for name in (*CURVES, "n_updates", "learning_rate", "clip_range", "explained_variance")
+    } == set(learned.statistics)
 
 
 # --- threads ---
@@ -323,7 +363,9 @@ def test_the_statistics_have_the_field_s_names():
 
 @NETWORKS
 def test_threads_share_the_rows_and_learn_the_same(network: dict[str, Any]):
-    alone, first, second = (learner({"random": 1.0, "sheet": 1.0}, network=network, threads=threads) for threads in (1, 3, 3))
+    alone, first, second = (
+        learner({"random": 1.0, "sheet": 1.0}, network=network, threads=threads) for threads in (1, 3, 3)
+    )
     made = [each.learn(0.0, go_on) for each in (alone, first, second)]
     assert same(first, second)
     assert made[1] == made[2]
@@ -337,11 +379,16 @@ def test_threads_share_the_rows_and_learn_the_same(network: dict[str, Any]):
 
 
 def weights(made: PpoLearner) -> list[torch.Tensor]:
-    return [*made.network.state_dict().values(), *(value for state in made.optimizer.state_dict()["state"].values() for value in state.values())]
+    return [
+        *made.network.state_dict().values(),
+        *(value for state in made.optimizer.state_dict()["state"].values() for value in state.values()),
+    ]
 
 
 def same(one: PpoLearner, other: PpoLearner) -> bool:
-    return one.steps == other.steps and all(torch.equal(a, b) for a, b in zip(weights(one), weights(other), strict=True))
+    return one.steps == other.steps and all(
+        torch.equal(a, b) for a, b in zip(weights(one), weights(other), strict=True)
+    )
 
 
 def test_a_rollout_that_was_stopped_leaves_everything_as_it_was():
@@ -367,7 +414,9 @@ def test_a_restored_learner_goes_on_as_if_nothing_had_happened(network: dict[str
     content.seek(0)
     restored = PpoLearner(unbroken.config)
     restored.restore(torch.load(content, weights_only=True))
-    restored.set_opponents({name: (sleuth.make_bot(name, unbroken.config.options), share) for name, share in bots.items()})
+    restored.set_opponents(
+        {name: (sleuth.make_bot(name, unbroken.config.options), share) for name, share in bots.items()}
+    )
     assert same(unbroken, restored)
     for progress in (0.6, 0.8):
         assert unbroken.learn(progress, go_on) == restored.learn(progress, go_on)

@@ -10,16 +10,19 @@ from typing import Any
 import pytest
 
 import sleuth_env
-from sleuth_env import policy_file, sleuth
-from sleuth_env.cli import main
-from sleuth_env.match import play_match
-from sleuth_env.policy import load_policy, make_player, save_policy
-from sleuth_env.policy_file import PolicyError, pretrained_names, read_metadata
+from sleuth_env import sleuth
+from sleuth_env.cli.commands import main
+from sleuth_env.matches.match import play_match
+from sleuth_env.matches.players import make_player
+from sleuth_env.policies import policy_file
+from sleuth_env.policies.policy import load_policy, save_policy
+from sleuth_env.policies.policy_file import PolicyError, pretrained_names, read_metadata
 from sleuth_env.sleuth import Options
-from tests.policies import VERSIONS, random_policy
-from tests.terminal import said, type_in
-from training.config import ConfigError, make_config, read_yaml
-from training.pool import Pool
+from tests.support.policies import VERSIONS, random_policy
+from tests.support.terminal import said, type_in
+from training.config import ConfigError, make_config
+from training.config_file import read_yaml
+from training.opponents import Pool
 
 ROOT = Path(__file__).parents[1]
 FOUR = Options(num_players=4)
@@ -47,14 +50,22 @@ def test_it_is_loaded_by_its_name() -> None:
 @pytest.mark.usefixtures("shipped")
 def test_an_evaluation_takes_players_and_options_from_it(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
-    assert main(["evaluate", "pretrained:4p", "--against", "random,pretrained:4p", "--games", "4", "--json", str(path)]) == 0
+    assert (
+        main(["evaluate", "pretrained:4p", "--against", "random,pretrained:4p", "--games", "4", "--json", str(path)])
+        == 0
+    )
     result = json.loads(path.read_text())
-    assert [match["seats"][:2] for match in result["matches"]] == [["pretrained:4p", "random"], ["pretrained:4p", "pretrained:4p #2"]]
+    assert [match["seats"][:2] for match in result["matches"]] == [
+        ["pretrained:4p", "random"],
+        ["pretrained:4p", "pretrained:4p #2"],
+    ]
     assert [match["options"] for match in result["matches"]] == [vars(FOUR)] * 2
 
 
 @pytest.mark.usefixtures("shipped")
-def test_it_has_a_seat_in_a_match_and_at_the_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_has_a_seat_in_a_match_and_at_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["match", "pretrained:3p", "sheet", "random", "--games", "3"]) == 0
     assert "\npretrained:3p  " in said(capsys)[0]
     type_in(monkeypatch, "")
@@ -67,13 +78,18 @@ def test_it_is_an_opponent_of_learners(tmp_path: Path) -> None:
     env = sleuth_env.SoloEnv(num_players=3, opponents=["pretrained:3p", "random"])
     env.reset(seed=1)
     assert env.table.bots[0].name == "pretrained:3p"
-    config = make_config(read_yaml("{opponents: {bots: {pretrained:4p: 2.0}}, evaluation: {against: [pretrained:4p]}}", "text"))
+    config = make_config(
+        read_yaml("{opponents: {bots: {pretrained:4p: 2.0}}, evaluation: {against: [pretrained:4p]}}", "text")
+    )
     assert list(Pool(config, tmp_path).bots) == ["pretrained:4p"]
 
 
 @pytest.mark.usefixtures("shipped")
 def test_it_plays_as_the_same_file_does_by_its_path(shipped: Path) -> None:
-    by_name, by_path = (play_match(sleuth, FOUR, [name, "sheet", "sheet", "random"], 3, 1) for name in ("pretrained:4p", str(shipped / "4p.safetensors")))
+    by_name, by_path = (
+        play_match(sleuth, FOUR, [name, "sheet", "sheet", "random"], 3, 1)
+        for name in ("pretrained:4p", str(shipped / "4p.safetensors"))
+    )
     assert by_name.entries[0].wins == by_path.entries[0].wins
     assert by_name.mean_turns == by_path.mean_turns
 
@@ -102,7 +118,9 @@ def test_where_none_is_shipped_that_is_said(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.usefixtures("shipped")
 @pytest.mark.parametrize("player", ["pretrained:4p", "watson"])
 def test_one_for_other_options_or_an_unknown_bot_is_refused(player: str) -> None:
-    with pytest.raises(PolicyError, match=r"num_players=4|bots random, .*, pretrained:3p, pretrained:4p, or a policy file"):
+    with pytest.raises(
+        PolicyError, match=r"num_players=4|bots random, .*, pretrained:3p, pretrained:4p, or a policy file"
+    ):
         make_player(player, Options(num_players=3))
 
 

@@ -10,18 +10,27 @@ import pytest
 from sleuth_env import sleuth as kernels
 from sleuth_env import sleuth_v0
 from sleuth_env.sleuth.cards import Options, make_rules
-from sleuth_env.sleuth.drawing import draw_ansi
+from sleuth_env.sleuth.drawing.text import draw_ansi
 from sleuth_env.sleuth.features import RECORDS, observation_size, write_observations
 from sleuth_env.sleuth.view import VIEW, view
-from tests.replaying import Replay
-from tests.strategies import ALL_VARIANTS, KNOWING, LIVELY, PATIENT, PLAYER_COUNTS, RASH, Player, option_name
-from tests.substitution import History, play, what_is_seen
+from tests.support.replaying import Replay
+from tests.support.strategies import ALL_VARIANTS, KNOWING, LIVELY, PATIENT, PLAYER_COUNTS, RASH, Player, option_name
+from tests.support.substitution import History, play, what_is_seen
 
 # Counting the deals of seven players takes its time.
 RECORDS_OF = {n: RECORDS if n < 7 else ("sheet", "raw") for n in PLAYER_COUNTS}
 # Beginnings with many questions, a whole game, and games full of accusations.
 WHOLE = 10_000
-GAMES = [(PATIENT, 40), (PATIENT, 100), (LIVELY, 60), (LIVELY, WHOLE), (RASH, 8), (RASH, WHOLE), (KNOWING, 30), (KNOWING, WHOLE)]
+GAMES = [
+    (PATIENT, 40),
+    (PATIENT, 100),
+    (LIVELY, 60),
+    (LIVELY, WHOLE),
+    (RASH, 8),
+    (RASH, WHOLE),
+    (KNOWING, 30),
+    (KNOWING, WHOLE),
+]
 
 
 def replays(options: Options, player: Player, length: int, seed: int) -> list[Replay]:
@@ -44,12 +53,24 @@ def what_is_received(history: History, viewer: int, records: Sequence[str]) -> l
 
 def what_the_environment_tells(history: History, viewer: int) -> list[object]:
     """Give all that PettingZoo's environment tells a player at the end of a history that is not over."""
-    env, agent, last = sleuth_v0.raw_env(render_mode="rgb_array", viewpoint=viewer, **vars(history.options)), f"player_{viewer}", history.states[-1]
+    env, agent, last = (
+        sleuth_v0.raw_env(render_mode="rgb_array", viewpoint=viewer, **vars(history.options)),
+        f"player_{viewer}",
+        history.states[-1],
+    )
     env.reset(seed=0)
     env.set_state(env.get_state() | {"_states": last.copy(), "agent_selection": f"player_{last['actor'][0]}"})
     seen = env.observe(agent)
     arrays = [seen["observation"].tobytes(), seen["action_mask"].tobytes(), env.view(agent).tobytes()]
-    return [*arrays, env.render().tobytes(), env.agent_selection, env.infos[agent], env.rewards[agent], env.terminations[agent], env.truncations[agent]]
+    return [
+        *arrays,
+        env.render().tobytes(),
+        env.agent_selection,
+        env.infos[agent],
+        env.rewards[agent],
+        env.terminations[agent],
+        env.truncations[agent],
+    ]
 
 
 @pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
@@ -59,7 +80,9 @@ def test_no_seat_notices_a_change_of_what_it_cannot_know(options: Options) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [options for options in ALL_VARIANTS if "exact" not in RECORDS_OF[options.num_players]], ids=option_name)
+@pytest.mark.parametrize(
+    "options", [options for options in ALL_VARIANTS if "exact" not in RECORDS_OF[options.num_players]], ids=option_name
+)
 def test_nor_does_the_exact_record_of_many_players(options: Options) -> None:
     for changed, original in received_twice(options, ("exact",)):
         assert changed == original
@@ -70,16 +93,23 @@ def received_twice(options: Options, records: Sequence[str]) -> Iterator[tuple[o
     for seed, (player, length) in enumerate(GAMES):
         for replay in replays(options, player, length, seed):
             yield what_is_seen(replay.history, replay.viewer), what_is_seen(replay.original, replay.viewer)
-            yield what_is_received(replay.history, replay.viewer, records), what_is_received(replay.original, replay.viewer, records)
+            yield (
+                what_is_received(replay.history, replay.viewer, records),
+                what_is_received(replay.original, replay.viewer, records),
+            )
 
 
-@pytest.mark.parametrize("options", [Options(3), Options(4, missing=2, winners=2, announce_result=False), Options(7)], ids=option_name)
+@pytest.mark.parametrize(
+    "options", [Options(3), Options(4, missing=2, winners=2, announce_result=False), Options(7)], ids=option_name
+)
 def test_the_environment_tells_no_secret(options: Options) -> None:
     compared = 0
     for seed in range(2):
         for replay in replays(options, LIVELY, 20, seed):
             if replay.original.states[-1]["phase"][0] != kernels.FINISHED:
-                assert what_the_environment_tells(replay.history, replay.viewer) == what_the_environment_tells(replay.original, replay.viewer)
+                assert what_the_environment_tells(replay.history, replay.viewer) == what_the_environment_tells(
+                    replay.original, replay.viewer
+                )
                 compared += 1
     assert compared >= options.num_players
 
@@ -88,7 +118,12 @@ def test_the_environment_tells_no_secret(options: Options) -> None:
 def replayed() -> list[Replay]:
     """Replays of games with all kinds of secrets."""
     variants = [Options(3), Options(4, missing=2), Options(5, winners=4, announce_result=False), Options(7)]
-    return [replay for options in variants for seed, (player, length) in enumerate(GAMES) for replay in replays(options, player, length, seed)]
+    return [
+        replay
+        for options in variants
+        for seed, (player, length) in enumerate(GAMES)
+        for replay in replays(options, player, length, seed)
+    ]
 
 
 # Of the games that have such a secret, the share in which it must have been changed. Many announced numbers leave few
@@ -107,6 +142,9 @@ def test_the_replays_do_change(secret: str, share: float, replayed: list[Replay]
 def test_a_seat_that_peeks_would_be_caught() -> None:
     history = play(Options(4), 1, LIVELY).cut(60)
     replay = Replay(history, 0, 1)
-    peeks = [[states["missing_gems"].tobytes() + states["offers"].tobytes() for states in game.states] for game in (history, replay.history)]
+    peeks = [
+        [states["missing_gems"].tobytes() + states["offers"].tobytes() for states in game.states]
+        for game in (history, replay.history)
+    ]
     assert peeks[0] != peeks[1]
     assert replay.history.states[-1]["phase"][0] != kernels.OFFER

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth
-from sleuth_env.match import play_match
-from sleuth_env.sleuth import racer
+from sleuth_env.matches.match import play_match
 from sleuth_env.sleuth.belief import belief, beliefs
-from sleuth_env.sleuth.bots import make_bot
+from sleuth_env.sleuth.bots import make_bot, racer
+from sleuth_env.sleuth.bots.racer import CHANCE, FEATURES, RacerBot, outlook, situations
 from sleuth_env.sleuth.cards import Options
-from sleuth_env.sleuth.racer import CHANCE, FEATURES, RacerBot, outlook, situations
 from sleuth_env.sleuth.state import MUST_ACCUSE, OFFER, OUT
-from tests.bot_games import BotGames
-from tests.strategies import ALL_VARIANTS, option_name
+from tests.support.bot_games import BotGames
+from tests.support.strategies import ALL_VARIANTS, option_name
 from training import fit_racer
 
 GAMES = [Options(3), Options(4, missing=2), Options(4, super_sleuth=True, double_interrogation=True)]
@@ -37,10 +36,14 @@ def test_a_racer_sure_to_win_later_plays_like_entropy(options: Options) -> None:
         assert patient.act(decisions.views, decisions.legal, decisions.seeds).tolist() == decisions.actions.tolist()
 
 
-@pytest.mark.parametrize("options", [GAMES[0], pytest.param(GAMES[1], marks=pytest.mark.slow), GAMES[2]], ids=option_name)
+@pytest.mark.parametrize(
+    "options", [GAMES[0], pytest.param(GAMES[1], marks=pytest.mark.slow), GAMES[2]], ids=option_name
+)
 def test_it_takes_a_risk_exactly_where_being_right_is_likelier_than_winning_later(options: Options) -> None:
     games, bold, ventured = BotGames(options, ("entropy", "sheet"), 4, seed=3), racer_expecting(0.4, options), 0
-    final_at, exchange_at, accuse_at, pass_at = (int(games.rules[name][0]) for name in ("final_at", "exchange_at", "accuse_at", "pass_at"))
+    final_at, exchange_at, accuse_at, pass_at = (
+        int(games.rules[name][0]) for name in ("final_at", "exchange_at", "accuse_at", "pass_at")
+    )
     for decisions in games.play():
         if decisions.bot.name != "entropy":
             continue
@@ -65,7 +68,10 @@ def test_it_takes_a_risk_exactly_where_being_right_is_likelier_than_winning_late
 def test_who_is_left_alone_has_all_the_time() -> None:
     options, games = Options(4), BotGames(Options(4), ("sheet",), 1, seed=1)
     decisions = next(games.play())
-    views, missing = np.repeat(decisions.views, 3), np.repeat(belief(games.rules, decisions.views).missing[None], 3, axis=0)
+    views, missing = (
+        np.repeat(decisions.views, 3),
+        np.repeat(belief(games.rules, decisions.views).missing[None], 3, axis=0),
+    )
     views["standing"][1, 1:3], views["standing"][2, 1:4] = OUT, OUT
     chances = RacerBot(options).prospects("turn", situations(views, missing))
     assert chances[0] < chances[1] < chances[2] == 1
@@ -88,7 +94,10 @@ def test_the_race_is_told_in_numbers() -> None:
 
 @pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
 def test_every_game_has_an_outlook(options: Options) -> None:
-    assert {moment: weights.size for moment, weights in outlook(options).items()} == {"offer": len(FEATURES), "turn": len(FEATURES)}
+    assert {moment: weights.size for moment, weights in outlook(options).items()} == {
+        "offer": len(FEATURES),
+        "turn": len(FEATURES),
+    }
 
 
 def test_what_was_not_fitted_takes_the_outlook_that_comes_closest() -> None:
@@ -121,7 +130,10 @@ def test_the_regression_finds_the_weights_that_made_the_data() -> None:
 
 def test_a_fit_plays_games_and_adds_to_the_table(tmp_path: Path) -> None:
     out = str(tmp_path / "outlook.json")
-    assert fit_racer.main(["--variants", "base,missing", "--players", "3", "--games", "20", "--rounds", "1", "--out", out]) == 0
+    assert (
+        fit_racer.main(["--variants", "base,missing", "--players", "3", "--games", "20", "--rounds", "1", "--out", out])
+        == 0
+    )
     table = json.loads((tmp_path / "outlook.json").read_text())
     assert {name: list(fits) for name, fits in table.items()} == {"base": ["3"], "missing": ["3"]}
     assert table["base"]["3"]["games"] == 20
@@ -129,10 +141,17 @@ def test_a_fit_plays_games_and_adds_to_the_table(tmp_path: Path) -> None:
     assert table["base"]["3"]["turn"][-1] == -1
 
 
-def test_too_few_games_to_learn_from_leave_the_table_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_few_games_to_learn_from_leave_the_table_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     nothing = {moment: (np.zeros((0, len(FEATURES))), np.zeros(0, bool)) for moment in fit_racer.MOMENTS}
     monkeypatch.setattr(fit_racer, "play", lambda *_: nothing)
-    assert fit_racer.main(["--variants", "base", "--players", "3", "--games", "1", "--out", str(tmp_path / "outlook.json")]) == 0
+    assert (
+        fit_racer.main(
+            ["--variants", "base", "--players", "3", "--games", "1", "--out", str(tmp_path / "outlook.json")]
+        )
+        == 0
+    )
     assert "the table stays as it is" in capsys.readouterr().out
     assert not list(tmp_path.iterdir())
 
@@ -140,13 +159,27 @@ def test_too_few_games_to_learn_from_leave_the_table_as_it_is(tmp_path: Path, mo
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        *((["--games", wrong], "argument --games: must be a whole number from 1 to 999999999, got") for wrong in ("0", "1.5", "x", "")),
-        *(([f"--{name}=-1"], f"argument --{name}: must be a whole number from") for name in ("games", "rounds", "batch", "seed")),
-        (["--variants", "nope"], "argument --variants: must be some of base, super_sleuth, double_interrogation, missing, separated by commas, got 'nope'"),
-        *((["--players", wrong], "argument --players: must be some of 3, 4, 5, separated by commas, got") for wrong in ("9", "x", "", "3,")),
+        *(
+            (["--games", wrong], "argument --games: must be a whole number from 1 to 999999999, got")
+            for wrong in ("0", "1.5", "x", "")
+        ),
+        *(
+            ([f"--{name}=-1"], f"argument --{name}: must be a whole number from")
+            for name in ("games", "rounds", "batch", "seed")
+        ),
+        (
+            ["--variants", "nope"],
+            "argument --variants: must be some of base, super_sleuth, double_interrogation, missing, separated by commas, got 'nope'",
+        ),
+        *(
+            (["--players", wrong], "argument --players: must be some of 3, 4, 5, separated by commas, got")
+            for wrong in ("9", "x", "", "3,")
+        ),
     ],
 )
-def test_arguments_that_make_no_sense_are_refused_before_a_game_is_played(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_arguments_that_make_no_sense_are_refused_before_a_game_is_played(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as caught:
         fit_racer.main(arguments)
     assert caught.value.code == 2

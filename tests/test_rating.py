@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sleuth_env.rating import share_interval, t_quantile, wilson
+from sleuth_env.matches.rating import share_interval, t_quantile, wilson
 
 
-@pytest.mark.parametrize(("freedom", "value"), [(1, 12.7062), (2, 4.3027), (3, 3.1824), (5, 2.5706), (10, 2.2281), (30, 2.0423), (1000, 1.9623)])
+@pytest.mark.parametrize(
+    ("freedom", "value"),
+    [(1, 12.7062), (2, 4.3027), (3, 3.1824), (5, 2.5706), (10, 2.2281), (30, 2.0423), (1000, 1.9623)],
+)
 def test_students_quantile_agrees_with_its_table(freedom: int, value: float) -> None:
     assert t_quantile(freedom) == pytest.approx(value, rel=5e-3)
 
@@ -30,7 +33,9 @@ def test_an_interval_is_never_certain_although_all_deals_are_alike(share: float,
 @pytest.mark.parametrize("kind", ["independent", "alike", "balanced"])
 @pytest.mark.parametrize("share", [0.02, 0.35, 0.9])
 @pytest.mark.parametrize("deals", [10, 80])
-def test_intervals_cover_the_truth_however_the_games_of_a_deal_depend_on_one_another(kind: str, share: float, deals: int) -> None:
+def test_intervals_cover_the_truth_however_the_games_of_a_deal_depend_on_one_another(
+    kind: str, share: float, deals: int
+) -> None:
     chance, covered = np.random.default_rng(1), 0
     for _ in range(1000):
         number = {

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from sleuth_env.policy import save_policy
+from sleuth_env.policies.policy import save_policy
 from sleuth_env.sleuth.bots import BOTS
 from sleuth_env.sleuth.cards import Options, make_rules, num_actions
 from sleuth_env.sleuth.features import RECORDS, observation_layout, observation_size
-from tests.policies import VERSIONS, random_policy
+from tests.support.policies import VERSIONS, random_policy
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -58,7 +58,10 @@ def test_the_table_of_observations_has_every_block_with_its_shape(num_players: i
     named = set()
     for record in RECORDS:
         for block in observation_layout(Options(num_players), record):
-            shape = tuple({"n": num_players, "(n-1)": num_players - 1}.get(size) or int(size) for size in rows[block.name].split(" x "))
+            shape = tuple(
+                {"n": num_players, "(n-1)": num_players - 1}.get(size) or int(size)
+                for size in rows[block.name].split(" x ")
+            )
             assert shape == block.shape, block.name
             named.add(block.name)
     assert named == set(rows)
@@ -76,11 +79,18 @@ def test_the_table_of_actions_adds_up(num_players: int) -> None:
     sizes = [eval(row[1].replace("(n-1)", str(num_players - 1)).replace("x", "*"), {}) for row in table("## Actions")]
     rules = make_rules(Options(num_players))[0]
     assert sum(sizes) == rules["num_actions"]
-    assert [sum(sizes[:i]) for i in range(1, 5)] == [rules["final_at"], rules["exchange_at"], rules["accuse_at"], rules["pass_at"]]
+    assert [sum(sizes[:i]) for i in range(1, 5)] == [
+        rules["final_at"],
+        rules["exchange_at"],
+        rules["accuse_at"],
+        rules["pass_at"],
+    ]
 
 
 def output(command: str) -> str:
-    run = subprocess.run([sys.executable, "-m", "sleuth_command", *command.split()[1:]], capture_output=True, text=True, timeout=300)
+    run = subprocess.run(
+        [sys.executable, "-m", "sleuth_command", *command.split()[1:]], capture_output=True, text=True, timeout=300
+    )
     assert run.returncode == 0, run.stderr
     return run.stdout
 

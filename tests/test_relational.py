@@ -13,24 +13,30 @@ import torch
 from safetensors.numpy import load, save
 
 from sleuth_env import sleuth
-from sleuth_env.match import play_match
-from sleuth_env.policy import Policy, load_policy, make_player, save_policy
-from sleuth_env.policy_file import PolicyError, read_metadata
+from sleuth_env.envs.vector import SleuthVectorEnv
+from sleuth_env.matches.match import play_match
+from sleuth_env.matches.players import make_player
+from sleuth_env.policies.policy import Policy, load_policy, save_policy
+from sleuth_env.policies.policy_file import PolicyError, read_metadata
 from sleuth_env.sleuth import Options
 from sleuth_env.sleuth.cards import ALLOWED, CATEGORIES, ELEMENTS, GEMS, PAIRS, QUESTIONS
 from sleuth_env.sleuth.relations import VERSION, relations
-from sleuth_env.vector import SleuthVectorEnv
-from tests.policies import VERSIONS, random_policy
+from tests.support.policies import VERSIONS, random_policy
 from training.config import ConfigError, make_config
 from training.network import make_network
 from training.sparse import SparseRows
 
-OPTIONS = [{"num_players": number} for number in range(3, 8)] + [{"num_players": 3, "super_sleuth": True}, {"num_players": 4, "missing": 2}]
+OPTIONS = [{"num_players": number} for number in range(3, 8)] + [
+    {"num_players": 3, "super_sleuth": True},
+    {"num_players": 4, "missing": 2},
+]
 
 
 def network(record: str = "sheet", units: int = 8, **options: Any) -> tuple[Any, Any]:
     """A configuration and its network with random weights."""
-    config = make_config({"algorithm": "ppo", "record": record, "options": options, "network": {"kind": "relational", "units": units}})
+    config = make_config(
+        {"algorithm": "ppo", "record": record, "options": options, "network": {"kind": "relational", "units": units}}
+    )
     torch.manual_seed(1)
     made = make_network(config)
     for parameter in made.parameters():
@@ -65,7 +71,9 @@ def test_numpy_gives_the_logits_of_torch(record: str, options: dict[str, Any]):
     logits, values = made(SparseRows.of(observations))
     assert logits.shape == (len(observations), sleuth.num_actions(config.options))
     assert values.shape == (len(observations),)
-    np.testing.assert_allclose(made.policy(config, 0).logits(observations), logits.detach().numpy(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        made.policy(config, 0).logits(observations), logits.detach().numpy(), rtol=1e-4, atol=1e-5
+    )
 
 
 def test_a_row_of_a_batch_gives_the_same_bits_alone():
@@ -77,7 +85,9 @@ def test_a_row_of_a_batch_gives_the_same_bits_alone():
 
 def test_initial_biases_are_those_of_the_untrained_logits():
     biases = {"ask": 1.0, "final": -3.0, "exchange": 2.0, "accuse": -7.0, "pass": 0.5}
-    config = make_config({"algorithm": "ppo", "options": {"num_players": 3}, "network": {"kind": "relational", "initial_bias": biases}})
+    config = make_config(
+        {"algorithm": "ppo", "options": {"num_players": 3}, "network": {"kind": "relational", "initial_bias": biases}}
+    )
     logits = make_network(config).policy(config, 0).logits(seen(config.options, "sheet", 3))
     wanted = [biases[sleuth.action_name(action, 3).split()[0]] for action in range(logits.shape[1])]
     assert np.abs(logits - wanted).max() < 0.5
@@ -96,7 +106,10 @@ def turned(options: Options, record: str, observations: np.ndarray, order: list[
         "event_target": ((2, seats),),
         "information": ((1, [seat - 1 for seat in order]),),
         **{name: ((1, holders),) for name in ("certain_yes", "certain_no", "chance")},
-        **{name: ((1, seats),) for name in ("answer_known", "answer_count", "seen", "seen_by", "search", "spent", "exchanges")},
+        **{
+            name: ((1, seats),)
+            for name in ("answer_known", "answer_count", "seen", "seen_by", "search", "spent", "exchanges")
+        },
         **{name: ((1, seats),) for name in ("in_contention", "out", "right", "place", "turn", "first_target")},
     }
     result = observations.copy()
@@ -115,17 +128,28 @@ def test_opponents_in_another_order_give_their_logits_in_that_order(record: str)
     expected, pairs, questions = before.copy(), len(PAIRS), len(QUESTIONS)
     for k, seat in enumerate(order):
         for start, width in ((0, pairs), (4 * pairs, questions)):
-            expected[:, start + k * width : start + (k + 1) * width] = before[:, start + (seat - 1) * width : start + seat * width]
+            expected[:, start + k * width : start + (k + 1) * width] = before[
+                :, start + (seat - 1) * width : start + seat * width
+            ]
     np.testing.assert_allclose(after, expected, rtol=1e-3, atol=1e-4)
     assert np.abs(before - expected).max() > 0.1
 
 
 def test_elements_of_a_category_are_alike():
     policy = relational(num_players=3)
-    new = dict(zip(ELEMENTS, [*CATEGORIES[0][1:], CATEGORIES[0][0], *CATEGORIES[1][::-1], *CATEGORIES[2][1:], CATEGORIES[2][0]], strict=True))
+    new = dict(
+        zip(
+            ELEMENTS,
+            [*CATEGORIES[0][1:], CATEGORIES[0][0], *CATEGORIES[1][::-1], *CATEGORIES[2][1:], CATEGORIES[2][0]],
+            strict=True,
+        )
+    )
     gems = [GEMS.index(tuple(new[element] for element in gem)) for gem in GEMS]
     questions = [QUESTIONS.index(tuple(new[element] for element in question)) for question in QUESTIONS]
-    cards = [ALLOWED.index(tuple(sorted((QUESTIONS[questions[QUESTIONS.index(q)]] for q in card), key=QUESTIONS.index))) for card in ALLOWED]
+    cards = [
+        ALLOWED.index(tuple(sorted((QUESTIONS[questions[QUESTIONS.index(q)]] for q in card), key=QUESTIONS.index)))
+        for card in ALLOWED
+    ]
     pairs = [PAIRS.index((questions[question], cards[card])) for question, card in PAIRS]
     observations = seen(policy.options, "sheet")
     renamed = observations.copy()
@@ -136,7 +160,9 @@ def test_elements_of_a_category_are_alike():
                 block[:] = block.take(places, axis)
     assert (renamed != observations).any()
     offset = 2 * len(PAIRS)
-    actions = [k * len(PAIRS) + pair for k in range(2) for pair in pairs] + [offset + k * 43 + question for k in range(2) for question in questions]
+    actions = [k * len(PAIRS) + pair for k in range(2) for pair in pairs] + [
+        offset + k * 43 + question for k in range(2) for question in questions
+    ]
     exchange = offset + 2 * 43
     actions += [exchange, *(exchange + 1 + gem for gem in gems), exchange + 37]
     np.testing.assert_allclose(policy.logits(renamed), policy.logits(observations)[:, actions], rtol=1e-3, atol=1e-4)
@@ -183,7 +209,9 @@ def test_weights_of_another_network_are_refused(other: dict[str, Any]):
 
 
 def test_a_perceptron_takes_over_a_perceptron_s_weights():
-    config = make_config({"algorithm": "ppo", "options": {"num_players": 3}, "network": {"hidden": [16, 8], "cells": [4]}})
+    config = make_config(
+        {"algorithm": "ppo", "options": {"num_players": 3}, "network": {"hidden": [16, 8], "cells": [4]}}
+    )
     made, teacher = make_network(config), make_network(config).policy(config, 0)
     made.load(teacher)
     observations = seen(config.options, "sheet", 3)
@@ -206,7 +234,9 @@ def changed(file: Path, architecture: dict[str, Any], tensors: dict[str, Any] | 
     content = file.read_bytes()
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
     header["architecture"] = json.dumps({"kind": "relational", "units": 8, "features": VERSION} | architecture)
-    file.write_bytes(save({name: array for name, array in (load(content) | (tensors or {})).items() if array is not None}, header))
+    file.write_bytes(
+        save({name: array for name, array in (load(content) | (tensors or {})).items() if array is not None}, header)
+    )
     with pytest.raises(PolicyError) as refusal:
         load_policy(file)
     return str(refusal.value)
@@ -218,7 +248,11 @@ def test_a_file_plays_as_the_policy_that_was_saved(tmp_path: Path, record: str):
     save_policy(policy, tmp_path / "p.safetensors", VERSIONS)
     observations = seen(policy.options, record, 3)
     assert (load_policy(tmp_path / "p.safetensors").logits(observations) == policy.logits(observations)).all()
-    assert read_metadata(tmp_path / "p.safetensors")["architecture"] == {"kind": "relational", "units": 8, "features": VERSION}
+    assert read_metadata(tmp_path / "p.safetensors")["architecture"] == {
+        "kind": "relational",
+        "units": 8,
+        "features": VERSION,
+    }
 
 
 @pytest.mark.parametrize("units", [7, 0, 10**9, True, "8", None, [8]])
@@ -228,7 +262,9 @@ def test_units_that_no_network_has_are_refused(file: Path, units: Any):
 
 @pytest.mark.parametrize("features", [VERSION + 1, 0, -1])
 def test_a_network_that_learned_from_other_features_is_refused(file: Path, features: int):
-    assert f"version {features} of a relational network's features, and this is version {VERSION}" in changed(file, {"features": features})
+    assert f"version {features} of a relational network's features, and this is version {VERSION}" in changed(
+        file, {"features": features}
+    )
 
 
 @pytest.mark.parametrize("features", ["1", None, True, 1.0])
@@ -242,7 +278,9 @@ def test_whoever_changes_the_features_changes_their_version():
         given = relations(Options(3), record)
         for array in (given.starts, given.targets, given.scales, given.constants):
             found.update(array.tobytes())
-    assert (VERSION, found.hexdigest()) == (1, "d644587150901cce"), "other features: raise VERSION, and train the policies that come with the package anew"
+    assert (VERSION, found.hexdigest()) == (1, "d644587150901cce"), (
+        "other features: raise VERSION, and train the policies that come with the package anew"
+    )
 
 
 def test_other_tensors_than_the_network_s_are_refused(file: Path):
@@ -265,14 +303,23 @@ def test_weights_that_are_no_numbers_are_refused(file: Path, value: float):
 
 
 def test_weights_that_could_make_a_logit_overflow_are_refused(file: Path):
-    scaled = {name: array * np.float32(1e15) for name, array in load(file.read_bytes()).items() if name.startswith(("held", "gem", "accuse"))}
+    scaled = {
+        name: array * np.float32(1e15)
+        for name, array in load(file.read_bytes()).items()
+        if name.startswith(("held", "gem", "accuse"))
+    }
     assert "could overflow" in changed(file, {}, scaled)
 
 
 def test_no_number_on_the_way_may_overflow_either(file: Path):
     tensors = load(file.read_bytes())
-    scaled = {"cell.weight": tensors["cell.weight"] * np.float32(1e37), "score.weight": tensors["score.weight"] * np.float32(1e-35)}
-    assert "could overflow" in changed(file, {}, scaled | {"choice.weight": tensors["choice.weight"] * np.float32(1e-35)})
+    scaled = {
+        "cell.weight": tensors["cell.weight"] * np.float32(1e37),
+        "score.weight": tensors["score.weight"] * np.float32(1e-35),
+    }
+    assert "could overflow" in changed(
+        file, {}, scaled | {"choice.weight": tensors["choice.weight"] * np.float32(1e-35)}
+    )
 
 
 def test_it_needs_the_algorithm_ppo():

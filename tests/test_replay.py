@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from sleuth_env import sleuth
-from sleuth_env.cli import main
+from sleuth_env.cli.commands import main
 from sleuth_env.sleuth import belief_in_game
-from sleuth_env.sleuth.names import gem_names
-from tests.terminal import played_game, said, type_in
+from sleuth_env.sleuth.notation import gem_names
+from tests.support.terminal import played_game, said, type_in
 
 
 @pytest.fixture
@@ -25,7 +25,9 @@ def game_file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_replay_for_the_public_shows_every_event_and_no_secret(game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replay_for_the_public_shows_every_event_and_no_secret(
+    game_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["replay", str(game_file)]) == 0
     output = capsys.readouterr().out
     text = game_file.read_text()
@@ -35,7 +37,9 @@ def test_a_replay_for_the_public_shows_every_event_and_no_secret(game_file: Path
     assert "shown" not in output
 
 
-def test_a_replay_from_a_viewpoint_adds_what_that_player_knows(game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replay_from_a_viewpoint_adds_what_that_player_knows(
+    game_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["replay", str(game_file), "--viewpoint", "player_1"]) == 0
     output = capsys.readouterr().out
     assert "player_1's information sheet" in output
@@ -45,20 +49,30 @@ def test_a_replay_from_a_viewpoint_adds_what_that_player_knows(game_file: Path, 
     assert "shown by player_0 to player_2" not in output
 
 
-def test_a_replay_with_odds_adds_what_that_player_may_believe_to_every_drawing(game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_replay_with_odds_adds_what_that_player_may_believe_to_every_drawing(
+    game_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["replay", str(game_file), "--viewpoint", "player_1"]) == 0
     usual = capsys.readouterr().out
     assert main(["replay", str(game_file), "--viewpoint", "player_1", "--odds"]) == 0
     output = capsys.readouterr().out
     drawings = usual.count("player_1's information sheet")
-    assert output.count("player_1's information sheet") == drawings == len(re.findall(r"^[\d,]+ deals? fits? what you know", output, re.M))
+    assert (
+        output.count("player_1's information sheet")
+        == drawings
+        == len(re.findall(r"^[\d,]+ deals? fits? what you know", output, re.M))
+    )
     counts = [belief_in_game(game_file.read_text(), "player_1", step).count for step in (0, None)]
-    assert [said for said in re.findall(r"^[\d,]+(?= deals? fit)", output, re.M)][:: drawings - 1] == [f"{count:,}" for count in counts]
+    assert [said for said in re.findall(r"^[\d,]+(?= deals? fit)", output, re.M)][:: drawings - 1] == [
+        f"{count:,}" for count in counts
+    ]
     assert set(usual.splitlines()) <= set(output.splitlines())
 
 
 @pytest.mark.parametrize("flags", [["--odds"], ["--odds", "--reveal"], ["--odds", "--viewpoint", "none"]])
-def test_odds_without_a_player_are_refused(flags: list[str], game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_odds_without_a_player_are_refused(
+    flags: list[str], game_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["replay", str(game_file), *flags]) == 2
     assert said(capsys) == ("", "sleuth: --odds needs --viewpoint PLAYER: they are one player's\n")
 
@@ -78,7 +92,9 @@ def test_a_replay_can_be_cut_to_a_range_of_steps(game_file: Path, capsys: pytest
     assert steps == ["step 3", "step 4", "step 5"]
 
 
-def test_a_replay_reads_stdin(game_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_replay_reads_stdin(
+    game_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert main(["replay", str(game_file)]) == 0
     from_file = capsys.readouterr().out
     type_in(monkeypatch, game_file.read_text())
@@ -86,7 +102,9 @@ def test_a_replay_reads_stdin(game_file: Path, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out == from_file
 
 
-def test_a_pausing_replay_waits_for_enter(game_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pausing_replay_waits_for_enter(
+    game_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert main(["replay", str(game_file)]) == 0
     whole = capsys.readouterr().out
     type_in(monkeypatch, "\n\n")
@@ -97,8 +115,13 @@ def test_a_pausing_replay_waits_for_enter(game_file: Path, capsys: pytest.Captur
 # --- files and steps ---
 
 
-@pytest.mark.parametrize("change", [lambda text: "\ufeff" + text, lambda text: text.replace("\n", "\r\n"), lambda text: text.replace("\n", "\r")])
-def test_marks_and_line_ends_of_other_systems_do_not_matter(change: Callable[[str], str], game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [lambda text: "\ufeff" + text, lambda text: text.replace("\n", "\r\n"), lambda text: text.replace("\n", "\r")],
+)
+def test_marks_and_line_ends_of_other_systems_do_not_matter(
+    change: Callable[[str], str], game_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["replay", str(game_file)]) == 0
     usual = capsys.readouterr().out
     game_file.write_bytes(change(played_game()).encode())
@@ -110,7 +133,12 @@ def test_what_is_no_file_of_text_is_refused_in_one_line(tmp_path: Path, capsys: 
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "bytes").write_bytes(bytes(range(256)))
     special, text = "it is no regular file; - reads stdin", " is no game text: it is not UTF-8"
-    wrong = {"pipe": f" cannot be read: {special}", "bytes": text, "": " cannot be read: Is a directory", "/dev/zero": f" cannot be read: {special}"}
+    wrong = {
+        "pipe": f" cannot be read: {special}",
+        "bytes": text,
+        "": " cannot be read: Is a directory",
+        "/dev/zero": f" cannot be read: {special}",
+    }
     for name, message in wrong.items():
         assert main(["replay", str(tmp_path / name)]) == 2
         assert said(capsys) == ("", f"sleuth: {tmp_path / name}{message}\n")
@@ -121,7 +149,9 @@ def test_a_long_name_is_not_repeated_in_full(capsys: pytest.CaptureFixture[str])
     assert said(capsys)[1] == f"sleuth: {'x' * 200}... cannot be read: File name too long\n"
 
 
-def test_steps_beyond_the_end_are_refused_and_an_end_beyond_it_is_the_end(game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_steps_beyond_the_end_are_refused_and_an_end_beyond_it_is_the_end(
+    game_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     count = len(sleuth.parse_game(played_game()).actions)
     for steps in (str(count + 1), f"{count + 1}:", "999999999:"):
         assert main(["replay", str(game_file), "--reveal", "--steps", steps]) == 2
@@ -130,7 +160,9 @@ def test_steps_beyond_the_end_are_refused_and_an_end_beyond_it_is_the_end(game_f
     assert capsys.readouterr().out.count("\nstep ") == 1
 
 
-def test_a_game_without_an_action_has_a_deal_and_no_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_without_an_action_has_a_deal_and_no_steps(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "dealt.txt"
     type_in(monkeypatch, f"save {path}\n")
     assert main(["play", "--seed", "1", "--options", "first_player=seat_0"]) == 0
@@ -145,7 +177,9 @@ def test_a_game_without_an_action_has_a_deal_and_no_steps(tmp_path: Path, capsys
 
 
 @pytest.mark.parametrize("viewpoint", ["none", "player_0", "player_1", "player_2"])
-def test_steps_are_counted_by_what_the_viewpoint_notices(viewpoint: str, game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_steps_are_counted_by_what_the_viewpoint_notices(
+    viewpoint: str, game_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["replay", str(game_file), "--viewpoint", viewpoint]) == 0
     numbers = [int(number) for number in re.findall(r"^step (\d+),", capsys.readouterr().out, re.M)]
     # Gaps would tell how many others declined to accuse.
@@ -156,10 +190,16 @@ def test_steps_are_counted_by_what_the_viewpoint_notices(viewpoint: str, game_fi
 
 
 @pytest.mark.parametrize(
-    ("columns", "terminal", "words"), [("80", True, "drawings are 119 columns wide, this terminal has 80"), ("119", True, ""), ("80", False, "")]
+    ("columns", "terminal", "words"),
+    [("80", True, "drawings are 119 columns wide, this terminal has 80"), ("119", True, ""), ("80", False, "")],
 )
 def test_a_terminal_too_narrow_for_the_drawings_is_told_so(
-    columns: str, terminal: bool, words: str, game_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    columns: str,
+    terminal: bool,
+    words: str,
+    game_file: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal, raising=False)

@@ -6,8 +6,8 @@ import pytest
 
 from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth.cards import Options
-from tests.oracle import GEMS, QUESTIONS
-from tests.situation import Situation, gem_names
+from tests.support.oracle import GEMS, QUESTIONS
+from tests.support.situation import Situation, gem_names
 
 MISSING = ["yellow-opal-cluster"]
 THREE_PAIRS = [
@@ -36,7 +36,11 @@ def test_two_blue_opals_are_announced_and_seen_by_the_asker_only(card: str) -> N
     game = Situation(Options(3), MISSING, {1: [*BLUE_OPALS, *OTHERS[:9]]}, {0: [card]})
     assert game.do("ask", 1, "blue-opal", card)
     assert game.announced(1, "blue-opal") == 2
-    assert [gem_names(int(game.seen_by(seat)["seen"][(1 - seat) % 3])) for seat in range(3)] == [set(BLUE_OPALS), set(), set()]
+    assert [gem_names(int(game.seen_by(seat)["seen"][(1 - seat) % 3])) for seat in range(3)] == [
+        set(BLUE_OPALS),
+        set(),
+        set(),
+    ]
     assert gem_names(int(game.seen_by(1)["seen_by"][2])) == set(BLUE_OPALS)
 
 
@@ -254,7 +258,9 @@ def test_the_last_survivor_of_a_game_with_a_right_player_must_still_find_the_gem
 
 
 @pytest.mark.parametrize(("question", "shown"), [("blue-opal", set(BLUE_OPALS)), ("blue", set())])
-def test_a_final_question_costs_nothing_shows_gems_and_must_be_followed_by_an_accusation(question: str, shown: set[str]) -> None:
+def test_a_final_question_costs_nothing_shows_gems_and_must_be_followed_by_an_accusation(
+    question: str, shown: set[str]
+) -> None:
     game = Situation(Options(3), MISSING, {1: [*BLUE_OPALS, *OTHERS[:9]]}, {0: ["pair", "opal", "red", "free-red"]})
     cards = game.search_cards(0)
     assert game.do("final", 1, question)

@@ -10,8 +10,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sleuth_env.sleuth.cards import Options
-from tests.comparison import play_batch
-from tests.strategies import ALL_COMBINATIONS, ALL_VARIANTS, KNOWING, LIVELY, PATIENT, PLAYERS, RASH, all_options, option_name
+from tests.support.comparison import play_batch
+from tests.support.strategies import (
+    ALL_COMBINATIONS,
+    ALL_VARIANTS,
+    KNOWING,
+    LIVELY,
+    PATIENT,
+    PLAYERS,
+    RASH,
+    all_options,
+    option_name,
+)
 
 ANY_SEED = st.integers(0, 2**64 - 1)
 
@@ -72,7 +82,14 @@ def happened() -> Counter[str]:
 @pytest.mark.parametrize(
     "happening",
     [
-        *("reshuffle in mid-draw", "reshuffle at a draw's start", "exchange in turn", "ask in second", "pass in second", "accuse in second"),
+        *(
+            "reshuffle in mid-draw",
+            "reshuffle at a draw's start",
+            "exchange in turn",
+            "ask in second",
+            "pass in second",
+            "accuse in second",
+        ),
         *("place 1", "place 2", "place 3", "gem 1 of 2 named", "gem 1 of 3 named", "gem 2 of 3 named"),
         *("out while it is his turn", "out while it is another turn", "others are offered after a final question"),
         *("truncated", "last survivor wins", "all places taken", "all out", "nobody left in, some right"),

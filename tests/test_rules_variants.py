@@ -6,7 +6,7 @@ import pytest
 
 from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth.cards import Options
-from tests.situation import Situation
+from tests.support.situation import Situation
 
 MISSING = ["yellow-opal-cluster"]
 TWO = ["yellow-opal-cluster", "yellow-opal-pair"]
@@ -97,17 +97,26 @@ def test_all_missing_gems_are_named_one_after_another_in_any_order(missing: list
         assert game.phase == kernels.TURN
         assert game.actor == 0
         if named:
-            assert game.legal() == {("accuse", gem) for gem in gem_cards() if gem not in {missing[i] for i in order[:named]}}
+            assert game.legal() == {
+                ("accuse", gem) for gem in gem_cards() if gem not in {missing[i] for i in order[:named]}
+            }
         assert game.do("accuse", missing[index])
     assert game.phase == kernels.FINISHED
     assert game.rewards() == [1.0, -0.5, -0.5]
 
 
 def gem_cards() -> list[str]:
-    return [f"{c}-{k}-{t}" for c in ("red", "blue", "green", "yellow") for k in ("diamond", "pearl", "opal") for t in ("solitaire", "pair", "cluster")]
+    return [
+        f"{c}-{k}-{t}"
+        for c in ("red", "blue", "green", "yellow")
+        for k in ("diamond", "pearl", "opal")
+        for t in ("solitaire", "pair", "cluster")
+    ]
 
 
-@pytest.mark.parametrize(("missing", "named"), [(TWO, [TWO[0], "red-pearl-pair"]), (THREE, [THREE[0], THREE[1], "red-opal-pair"])])
+@pytest.mark.parametrize(
+    ("missing", "named"), [(TWO, [TWO[0], "red-pearl-pair"]), (THREE, [THREE[0], THREE[1], "red-opal-pair"])]
+)
 def test_an_accusation_with_one_wrong_gem_is_wrong(missing: list[str], named: list[str]) -> None:
     game = Situation(Options(4, missing=len(missing)), missing)
     for gem in named:
@@ -146,9 +155,12 @@ def asked_first(question: str, card: str, **options: object) -> Situation:
 
 
 @pytest.mark.parametrize(
-    ("question", "card", "elements"), [("pair", "pair", 2), ("blue-opal", "blue-opal", 1), ("red", "free-red", 2), ("red-pair", "free-red", 1)]
+    ("question", "card", "elements"),
+    [("pair", "pair", 2), ("blue-opal", "blue-opal", 1), ("red", "free-red", 2), ("red-pair", "free-red", 1)],
 )
-def test_a_second_question_goes_to_another_player_and_has_the_other_number_of_elements(question: str, card: str, elements: int) -> None:
+def test_a_second_question_goes_to_another_player_and_has_the_other_number_of_elements(
+    question: str, card: str, elements: int
+) -> None:
     game = asked_first(question, card)
     assert (game.phase, game.actor, game.verbs()) == (kernels.SECOND, 0, {"ask", "accuse", "pass"})
     second = [action for action in game.legal() if action[0] == "ask"]

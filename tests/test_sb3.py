@@ -11,9 +11,9 @@ import pytest
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, is_vecenv_wrapped
 
 from sleuth_env import sleuth
+from sleuth_env.envs.sb3 import SleuthVecEnv
 from sleuth_env.game import IllegalAction
-from sleuth_env.match import LEARNER, Table
-from sleuth_env.sb3 import SleuthVecEnv
+from sleuth_env.matches.table import LEARNER, Table
 from sleuth_env.sleuth import Options
 
 THREE = Options(num_players=3)
@@ -119,7 +119,11 @@ def test_rewards_are_those_of_the_game_played_to_its_end():
     while compared < 30:
         action = choose(env.action_masks(), random, careful=False)
         other = Table(sleuth, THREE, 1, env.table.bots, env.table.seats[0])
-        other.states, other.decisions, other._streams = env.table.states.copy(), env.table.decisions.copy(), env.table._streams.copy()
+        other.states, other.decisions, other._streams = (
+            env.table.states.copy(),
+            env.table.decisions.copy(),
+            env.table._streams.copy(),
+        )
         other.step([0], action)
         other.play_on()
         _, rewards, dones, infos = env.step(action)
@@ -178,7 +182,10 @@ def test_a_game_that_ends_before_the_learner_decides_is_an_episode_of_one_step()
 
 
 def test_rewards_are_on_average_what_a_seat_at_such_a_table_gets():
-    env, table = SleuthVecEnv(sleuth, THREE, 200, "random", learner_seat=2, seed=5), Table(sleuth, THREE, 3000, [sleuth.make_bot("random", THREE)], 0)
+    env, table = (
+        SleuthVecEnv(sleuth, THREE, 200, "random", learner_seat=2, seed=5),
+        Table(sleuth, THREE, 3000, [sleuth.make_bot("random", THREE)], 0),
+    )
     table.deal(np.arange(3000), np.arange(3000, dtype=np.uint64))
     table.play_on()
     expected = table.outcome()[0][:, 2]
@@ -189,7 +196,9 @@ def test_rewards_are_on_average_what_a_seat_at_such_a_table_gets():
         _, rewards, dones, _ = env.step(choose(env.action_masks(), random, careful=False))
         got += [(row, float(rewards[row])) for row in np.flatnonzero(dones & (counts < 15))]
     assert len(got) == 3000
-    assert np.mean([reward for _, reward in got]) == pytest.approx(expected.mean(), abs=4 * expected.std() * (2 / 3000) ** 0.5)
+    assert np.mean([reward for _, reward in got]) == pytest.approx(
+        expected.mean(), abs=4 * expected.std() * (2 / 3000) ** 0.5
+    )
 
 
 def test_opponents_are_drawn_in_their_shares_and_games_under_way_keep_theirs():
@@ -247,16 +256,23 @@ def test_the_module_imports_without_stable_baselines3():
         "import sys; sys.modules['stable_baselines3'] = None; import sleuth_env.sb3 as v; assert 'torch' not in sys.modules\n"
         "try: v.SleuthVecEnv\nexcept ImportError as error: print(error)"
     )
-    assert "pip install stable-baselines3" in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert (
+        "pip install stable-baselines3"
+        in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    )
 
 
 def test_maskable_ppo_takes_it_as_it_is():
     from sb3_contrib import MaskablePPO
     from sb3_contrib.common.maskable.evaluation import evaluate_policy
 
-    model = MaskablePPO("MlpPolicy", SleuthVecEnv(sleuth, THREE, 4, ["random", "sheet"]), n_steps=16, batch_size=32, n_epochs=1, seed=0)
+    model = MaskablePPO(
+        "MlpPolicy", SleuthVecEnv(sleuth, THREE, 4, ["random", "sheet"]), n_steps=16, batch_size=32, n_epochs=1, seed=0
+    )
     model.learn(128)
-    rewards, lengths = evaluate_policy(model, SleuthVecEnv(sleuth, THREE, 4), n_eval_episodes=8, return_episode_rewards=True)
+    rewards, lengths = evaluate_policy(
+        model, SleuthVecEnv(sleuth, THREE, 4), n_eval_episodes=8, return_episode_rewards=True
+    )
     assert len(rewards) == 8
     assert all(length >= 1 for length in lengths)
 

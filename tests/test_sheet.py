@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sleuth_env.deduction.evidence import EVIDENCE, Constraint, Contradiction, cards_of, make_evidence, mask_of
 from sleuth_env.deduction.sheet import SHEET, propagate, solve
-from tests.enumeration import all_deals, assert_sound, satisfies
+from tests.support.enumeration import all_deals, assert_sound, satisfies
 
 LEVELS = (1, 2, 3)
 
@@ -29,7 +29,9 @@ def problems(draw: st.DrawFn, consistent: bool) -> tuple[int, int, list[Constrai
     for holder, cards in draw(st.lists(st.tuples(st.integers(0, num_holders - 1), some_cards), max_size=9)):
         number = sum(hands[card] == holder for card in cards) if consistent else draw(st.integers(0, len(cards)))
         slack = draw(st.sampled_from([0, 0, 0, 1]))
-        constraints.append(Constraint(holder, cards, max(number - slack, 0), number + draw(st.sampled_from([0, slack]))))
+        constraints.append(
+            Constraint(holder, cards, max(number - slack, 0), number + draw(st.sampled_from([0, slack])))
+        )
     for holder in draw(st.sets(st.integers(0, num_holders - 1))):
         own = {card for card in range(num_cards) if hands[card] == holder}
         possible[holder] = draw(some_cards) | (own if consistent else set())
@@ -92,11 +94,18 @@ def test_the_sheet_is_a_fixed_point(problem: tuple) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(problems(consistent=True), st.randoms(use_true_random=False))
-def test_the_sheet_does_not_depend_on_the_order_of_constraints_holders_or_cards(problem: tuple, chance: st.DataObject) -> None:
+def test_the_sheet_does_not_depend_on_the_order_of_constraints_holders_or_cards(
+    problem: tuple, chance: st.DataObject
+) -> None:
     num_holders, num_cards, constraints, possible = problem
     holders, cards = chance.sample(range(num_holders), num_holders), chance.sample(range(num_cards), num_cards)
-    renamed = [Constraint(holders[h], {cards[c] for c in some}, least, most) for h, some, least, most in chance.sample(constraints, len(constraints))]
-    other = make_evidence(num_holders, range(num_cards), renamed, {holders[h]: {cards[c] for c in some} for h, some in possible.items()})
+    renamed = [
+        Constraint(holders[h], {cards[c] for c in some}, least, most)
+        for h, some, least, most in chance.sample(constraints, len(constraints))
+    ]
+    other = make_evidence(
+        num_holders, range(num_cards), renamed, {holders[h]: {cards[c] for c in some} for h, some in possible.items()}
+    )
     for level in LEVELS:
         sheet, renamed_sheet = solve(evidence_of(problem), level)[0], solve(other, level)[0]
         for field, h in product(("can", "has"), range(num_holders)):
@@ -174,14 +183,22 @@ def test_counts_of_all_holders_add_up_only_at_level_three() -> None:
 @pytest.mark.parametrize(
     ("evidence", "message", "holder"),
     [
-        (make_evidence(2, range(3), [(0, [0, 1], 2, 2), (0, [0], 0, 0)]), r"holder 0 has exactly \d of the cards \[0", 0),
+        (
+            make_evidence(2, range(3), [(0, [0, 1], 2, 2), (0, [0], 0, 0)]),
+            r"holder 0 has exactly \d of the cards \[0",
+            0,
+        ),
         (
             make_evidence(2, range(3), [(1, range(3), 4, 5)]),
             r"this cannot hold with the rest: holder 1 has at least 4 and at most 3 of the cards \[0, 1, 2\]",
             1,
         ),
         (make_evidence(2, range(3), possible={0: [0], 1: [0, 1]}), "card 2 is left without exactly one holder", -1),
-        (make_evidence(2, range(3), [(0, [0], 1, 1), (1, [0], 1, 1)]), r"this cannot hold with the rest: holder 1 has exactly 1 of the cards \[0\]", 1),
+        (
+            make_evidence(2, range(3), [(0, [0], 1, 1), (1, [0], 1, 1)]),
+            r"this cannot hold with the rest: holder 1 has exactly 1 of the cards \[0\]",
+            1,
+        ),
         (
             make_evidence(3, range(6), [(0, [0, 1, 2], 2, 2), (0, [1, 2, 3], 0, 0)]),
             r"holder 0 has exactly 2 of the cards \[0, 1, 2\]",
@@ -192,10 +209,16 @@ def test_counts_of_all_holders_add_up_only_at_level_three() -> None:
             r"two constraints cannot both hold: holder 0 has exactly \d of the cards \[0, 1, 2, 3.*\]; holder 0 has exactly \d of",
             0,
         ),
-        (make_evidence(3, range(6), [(h, range(4), 0, 1) for h in range(3)]), r"do not add up to the 4 cards \[0, 1, 2, 3\]", -1),
+        (
+            make_evidence(3, range(6), [(h, range(4), 0, 1) for h in range(3)]),
+            r"do not add up to the 4 cards \[0, 1, 2, 3\]",
+            -1,
+        ),
     ],
 )
-def test_contradictory_evidence_is_refused_naming_the_constraint(evidence: np.ndarray, message: str, holder: int) -> None:
+def test_contradictory_evidence_is_refused_naming_the_constraint(
+    evidence: np.ndarray, message: str, holder: int
+) -> None:
     with pytest.raises(Contradiction, match=message) as caught:
         solve(evidence)
     assert caught.value.holder == holder
@@ -243,5 +266,7 @@ with ThreadPoolExecutor(2) as pool:
 
 
 def test_two_threads_fill_in_sheets_at_the_same_time() -> None:
-    result = subprocess.run([sys.executable, "-c", TWO_THREADS], capture_output=True, text=True, env=os.environ | {"MALLOC_ARENA_MAX": "1"})
+    result = subprocess.run(
+        [sys.executable, "-c", TWO_THREADS], capture_output=True, text=True, env=os.environ | {"MALLOC_ARENA_MAX": "1"}
+    )
     assert result.stdout == "True\n", result.stderr

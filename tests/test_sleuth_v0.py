@@ -15,15 +15,18 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from sleuth_env import sleuth_v0
 from sleuth_env.sleuth import RECORDS, Options, num_actions, observation_layout
-from tests.playing import keywords, play, play_out
-from tests.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
+from tests.support.playing import keywords, play, play_out
+from tests.support.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
 
 every_variant = pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
 every_count = pytest.mark.parametrize("num_players", PLAYER_COUNTS)
 raw_or_wrapped = pytest.mark.parametrize("make", [sleuth_v0.raw_env, sleuth_v0.env], ids=["raw", "wrapped"])
 
 # PettingZoo says this of every environment with a mask in its observation that is not one of its own.
-EXPECTED = ("Observation is not a NumPy array", "Observation space for each agent probably should be gymnasium.spaces.box or gymnasium.spaces.discrete")
+EXPECTED = (
+    "Observation is not a NumPy array",
+    "Observation space for each agent probably should be gymnasium.spaces.box or gymnasium.spaces.discrete",
+)
 
 
 @contextlib.contextmanager
@@ -184,7 +187,9 @@ def test_the_example_of_the_manual_page_runs() -> None:
 
 
 def test_metadata_names_the_environment_and_no_instance_changes_it() -> None:
-    before = {name: value.copy() if isinstance(value, list) else value for name, value in sleuth_v0.raw_env.metadata.items()}
+    before = {
+        name: value.copy() if isinstance(value, list) else value for name, value in sleuth_v0.raw_env.metadata.items()
+    }
     env = sleuth_v0.env(render_mode="ansi", num_players=3)
     env.reset(seed=1)
     env.render()

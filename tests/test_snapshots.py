@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sleuth_env import sleuth_v0
-from tests.playing import a_legal_action, an_illegal_action, everything_shown, play, play_out
+from tests.support.playing import a_legal_action, an_illegal_action, everything_shown, play, play_out
 
 raw_or_wrapped = pytest.mark.parametrize("make", [sleuth_v0.raw_env, sleuth_v0.env], ids=["raw", "wrapped"])
 every_render_mode = pytest.mark.parametrize("render_mode", [None, "human", "ansi", "rgb_array"])
@@ -37,13 +37,17 @@ def by_pickled_state(env: Any, make: Callable[[], Any]) -> Any:
     return other
 
 
-every_snapshot = pytest.mark.parametrize("snapshot", [by_deepcopy, by_pickle, by_state, by_pickled_state], ids=lambda way: way.__name__)
+every_snapshot = pytest.mark.parametrize(
+    "snapshot", [by_deepcopy, by_pickle, by_state, by_pickled_state], ids=lambda way: way.__name__
+)
 
 
 @every_snapshot
 @raw_or_wrapped
 @every_render_mode
-def test_a_snapshot_goes_on_as_the_game_does(snapshot: Callable[..., Any], make: Callable[..., Any], render_mode: str | None) -> None:
+def test_a_snapshot_goes_on_as_the_game_does(
+    snapshot: Callable[..., Any], make: Callable[..., Any], render_mode: str | None
+) -> None:
     env = make(num_players=4, render_mode=render_mode)
     env.reset(seed=3)
     play_out(env, seed=4, limit=15, accuse=0.0)
@@ -71,7 +75,9 @@ def test_stepping_a_copy_does_not_move_the_original(snapshot: Callable[..., Any]
 
 @every_snapshot
 @raw_or_wrapped
-def test_a_finished_game_can_be_snapped_between_the_agents_leaving(snapshot: Callable[..., Any], make: Callable[..., Any]) -> None:
+def test_a_finished_game_can_be_snapped_between_the_agents_leaving(
+    snapshot: Callable[..., Any], make: Callable[..., Any]
+) -> None:
     env = make(num_players=3)
     env.reset(seed=3)
     play_out(env, seed=1, accuse=0.5)
@@ -95,7 +101,9 @@ def test_going_back_replays_identically(make: Callable[..., Any]) -> None:
     assert play_out(env, seed=8, limit=30) == first
 
 
-behind_the_wrappers_back = pytest.mark.parametrize("inside", [lambda env: env, lambda env: env.unwrapped], ids=["wrapped", "unwrapped"])
+behind_the_wrappers_back = pytest.mark.parametrize(
+    "inside", [lambda env: env, lambda env: env.unwrapped], ids=["wrapped", "unwrapped"]
+)
 
 
 @behind_the_wrappers_back
@@ -170,7 +178,16 @@ def test_what_is_no_whole_snapshot_is_refused_and_changes_nothing(make: Callable
     other = make(num_players=4)
     other.reset(seed=3)
     foreign = earlier | {"_states": other.get_state()["_states"][:0]}
-    for wrong in (*partial, {}, None, 5, foreign, earlier | {"stream": {}}, earlier | {"stream": None}, earlier | {"_states": None}):
+    for wrong in (
+        *partial,
+        {},
+        None,
+        5,
+        foreign,
+        earlier | {"stream": {}},
+        earlier | {"stream": None},
+        earlier | {"_states": None},
+    ):
         with pytest.raises(ValueError, match=r"that is no snapshot, which get_state\(\) takes"):
             env.set_state(wrong)
     assert everything_shown(env) == before

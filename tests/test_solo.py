@@ -16,11 +16,11 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import sleuth_env
+from sleuth_env.envs.solo import SoloEnv, SoloVectorEnv
 from sleuth_env.game import IllegalAction
 from sleuth_env.sleuth import RECORDS, Options, action_name, draw_ansi, make_bot, num_actions, observation_size
-from sleuth_env.solo import SoloEnv, SoloVectorEnv
-from tests.playing import digest, episode, keywords, some_steps
-from tests.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
+from tests.support.playing import digest, episode, keywords, some_steps
+from tests.support.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
 
 every_variant = pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
 every_count = pytest.mark.parametrize("num_players", PLAYER_COUNTS)
@@ -40,7 +40,9 @@ def test_it_passes_the_check_of_gymnasium(options: Options) -> None:
 
 @every_count
 def test_it_passes_it_with_every_render_mode(num_players: int) -> None:
-    env = gymnasium.make("sleuth_env/Sleuth-v0", num_players=num_players, opponents=RANDOM, render_mode="rgb_array").unwrapped
+    env = gymnasium.make(
+        "sleuth_env/Sleuth-v0", num_players=num_players, opponents=RANDOM, render_mode="rgb_array"
+    ).unwrapped
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(env)
@@ -67,7 +69,9 @@ def test_maskable_ppo_learns_on_it_and_plays_legal_actions() -> None:
     from sb3_contrib import MaskablePPO
 
     env = SoloEnv(num_players=3, opponents=RANDOM, illegal="raise", record="raw")
-    model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=16, n_epochs=1, seed=1, device="cpu", policy_kwargs={"net_arch": [16]})
+    model = MaskablePPO(
+        "MlpPolicy", env, n_steps=32, batch_size=16, n_epochs=1, seed=1, device="cpu", policy_kwargs={"net_arch": [16]}
+    )
     model.learn(64)
     observation, _ = env.reset(seed=1)
     action, _ = model.predict(observation, action_masks=env.action_masks(), deterministic=True)
@@ -126,7 +130,9 @@ def test_the_reward_is_the_whole_outcome_also_for_a_learner_who_was_out_long_bef
 
 
 def test_the_turn_limit_truncates() -> None:
-    env = SoloEnv(num_players=3, max_turns=1, opponents=RANDOM, accuse="own_turn", learner_seat=0, first_player="seat_0")
+    env = SoloEnv(
+        num_players=3, max_turns=1, opponents=RANDOM, accuse="own_turn", learner_seat=0, first_player="seat_0"
+    )
     env.reset(seed=1)
     exchange = int(np.flatnonzero(env.action_masks())[-37])
     assert env.step(exchange)[1:] == (0.0, False, True, {})
@@ -138,7 +144,11 @@ def test_at_the_turn_limit_a_learner_who_is_out_is_terminated(face: type) -> Non
     for seed in range(5):
         env.reset(seed=seed)
         mask, hand = np.atleast_2d(env.action_masks())[0], np.atleast_1d(env.reveal())[0]
-        wrong = next(int(action) for action in np.flatnonzero(mask)[-36:] if action_name(int(action), 3).removeprefix("accuse ") not in hand["missing"])
+        wrong = next(
+            int(action)
+            for action in np.flatnonzero(mask)[-36:]
+            if action_name(int(action), 3).removeprefix("accuse ") not in hand["missing"]
+        )
         _, reward, terminated, truncated, _ = env.step(wrong if face is SoloEnv else np.array([wrong]))
         assert (float(np.squeeze(reward)), bool(terminated), bool(truncated)) == (-0.5, True, False)
 
@@ -197,7 +207,9 @@ def test_an_illegal_action_can_be_refused_instead() -> None:
     env, twin = SoloEnv(opponents=RANDOM, illegal="raise"), SoloEnv(opponents=RANDOM)
     env.reset(seed=1)
     twin.reset(seed=1)
-    with pytest.raises(IllegalAction, match=r"player_\d may not choose action \d+ \(.*\) now; \d+ actions are legal, for instance"):
+    with pytest.raises(
+        IllegalAction, match=r"player_\d may not choose action \d+ \(.*\) now; \d+ actions are legal, for instance"
+    ):
         env.step(illegal_action(env))
     action = int(np.flatnonzero(env.action_masks())[0])
     assert digest(env.step(action)) == digest(twin.step(action))
@@ -287,7 +299,9 @@ def test_a_wrong_argument_is_refused_with_the_legal_values(named: dict[str, Any]
 def test_a_seed_settles_this_game_and_the_following() -> None:
     first, second = SoloEnv(opponents=RANDOM), SoloEnv(opponents=RANDOM)
     episode(second, 77)
-    assert [digest(episode(first, seed)) for seed in (5, None, None)] == [digest(episode(second, seed)) for seed in (5, None, None)]
+    assert [digest(episode(first, seed)) for seed in (5, None, None)] == [
+        digest(episode(second, seed)) for seed in (5, None, None)
+    ]
 
 
 def test_what_is_returned_is_fresh() -> None:
@@ -303,7 +317,9 @@ def test_what_is_returned_is_fresh() -> None:
     assert env.action_masks().tobytes() == twin.action_masks().tobytes()
 
 
-@pytest.mark.parametrize("way", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"])
+@pytest.mark.parametrize(
+    "way", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"]
+)
 @pytest.mark.parametrize("opponents", ["random", "cautious", "sheet"])
 def test_a_copy_in_mid_game_goes_on_as_the_game_does(way: Any, opponents: str) -> None:
     env = gymnasium.make("sleuth_env/Sleuth-v0", num_players=3, opponents=opponents, render_mode="ansi")
@@ -341,7 +357,11 @@ def test_a_fresh_process_makes_it_by_its_name_and_plays_the_same_whatever_the_ha
     answers = set()
     for hash_seed in ("1", "2"):
         environment = os.environ | {"PYTHONHASHSEED": hash_seed}
-        answers.add(subprocess.run([sys.executable, "-c", FRESH], env=environment, check=True, capture_output=True, text=True).stdout)
+        answers.add(
+            subprocess.run(
+                [sys.executable, "-c", FRESH], env=environment, check=True, capture_output=True, text=True
+            ).stdout
+        )
     env = SoloEnv(num_players=4, opponents="sheet")
     assert answers == {digest([episode(env, 3), episode(env, None)]) + "\n"}
 

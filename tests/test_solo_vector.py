@@ -12,25 +12,30 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
+from sleuth_env.envs.solo import SoloEnv, SoloVectorEnv
 from sleuth_env.game import IllegalAction
 from sleuth_env.sleuth import Options, draw_ansi
-from sleuth_env.solo import SoloEnv, SoloVectorEnv
-from tests.playing import choose, digest, keywords
-from tests.strategies import ALL_VARIANTS, option_name
+from tests.support.playing import choose, digest, keywords
+from tests.support.strategies import ALL_VARIANTS, option_name
 
 every_variant = pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
 
 
 def trajectories(num_envs: int, mode: str, **named: Any) -> list[Any]:
     """Play some steps of the games of a vector environment, each with its own choices; some actions are illegal."""
-    envs = gymnasium.make_vec("sleuth_env:sleuth_env/Sleuth-v0", num_envs, mode, num_players=3, opponents="random", **named)
+    envs = gymnasium.make_vec(
+        "sleuth_env:sleuth_env/Sleuth-v0", num_envs, mode, num_players=3, opponents="random", **named
+    )
     assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     chances = [random.Random(i) for i in range(num_envs)]
     observations, _ = envs.reset(seed=10)
     rows: list[Any] = [[row.tobytes()] for row in observations]
     for _ in range(60):
         masks = envs.call("action_masks")
-        actions = [choose(mask, chance, 0.1) if chance.random() < 0.97 else 0 for mask, chance in zip(masks, chances, strict=True)]
+        actions = [
+            choose(mask, chance, 0.1) if chance.random() < 0.97 else 0
+            for mask, chance in zip(masks, chances, strict=True)
+        ]
         observations, rewards, terminated, truncated, infos = envs.step(np.array(actions))
         illegal = infos.get("illegal_action", np.zeros(num_envs, bool))
         assert (infos.get("_illegal_action", illegal) == illegal).all()
@@ -61,10 +66,15 @@ def test_the_native_vector_plays_the_games_of_single_environments(options: Optio
         masks = envs.action_masks()
         assert masks.tolist() == [env.action_masks().tolist() for env in singles]
         actions = [choose(mask, chance, 0.1) for mask in masks]
-        expected = [(env.reset()[0], 0.0, False, False) if ended else env.step(a)[:4] for env, ended, a in zip(singles, over, actions, strict=True)]
+        expected = [
+            (env.reset()[0], 0.0, False, False) if ended else env.step(a)[:4]
+            for env, ended, a in zip(singles, over, actions, strict=True)
+        ]
         *found, infos = envs.step(np.array(actions))
         assert infos == {}
-        assert [(o.tobytes(), *rest) for o, *rest in expected] == [(o.tobytes(), *rest) for o, *rest in zip(*found, strict=True)]
+        assert [(o.tobytes(), *rest) for o, *rest in expected] == [
+            (o.tobytes(), *rest) for o, *rest in zip(*found, strict=True)
+        ]
         over = [terminated or truncated for _, _, terminated, truncated in expected]
     assert envs.observation_space.contains(found[0])
 
@@ -106,7 +116,11 @@ def test_integer_arrays_and_lists_seed_each_game() -> None:
         envs.reset(seed=[1, 2])
 
 
-@pytest.mark.parametrize("mask", [np.zeros(3, bool), np.ones(2, bool), np.ones((3, 1), bool), np.array([1, 0, 0]), [True, False, False], True], ids=repr)
+@pytest.mark.parametrize(
+    "mask",
+    [np.zeros(3, bool), np.ones(2, bool), np.ones((3, 1), bool), np.array([1, 0, 0]), [True, False, False], True],
+    ids=repr,
+)
 def test_what_is_no_reset_mask_is_refused_and_changes_nothing(mask: Any) -> None:
     envs = SoloVectorEnv(3, opponents="random")
     envs.reset(seed=1)
@@ -130,17 +144,32 @@ def test_what_single_environments_have_is_called_by_name_for_each_game() -> None
     others = gymnasium.vector.SyncVectorEnv([lambda: SoloEnv(**named)] * 2)
     envs.reset(seed=1)
     others.reset(seed=1)
-    for name in ("options", "seat", "reveal", "render", "render_mode", "illegal", "observation_space", "action_space", "metadata"):
+    for name in (
+        "options",
+        "seat",
+        "reveal",
+        "render",
+        "render_mode",
+        "illegal",
+        "observation_space",
+        "action_space",
+        "metadata",
+    ):
         assert envs.call(name) == others.call(name), name
         assert len(envs.get_attr(name)) == 2
-    assert [mask.tobytes() for mask in envs.call("action_masks")] == [mask.tobytes() for mask in others.call("action_masks")]
+    assert [mask.tobytes() for mask in envs.call("action_masks")] == [
+        mask.tobytes() for mask in others.call("action_masks")
+    ]
     for name in ("step", "reset", "table", "nothing"):
         with pytest.raises(AttributeError, match=f"the games of a SoloVectorEnv have no '{name}' of their own"):
             envs.call(name)
 
 
 def test_human_mode_shows_every_game_after_reset_and_step(capsys: pytest.CaptureFixture[str]) -> None:
-    envs, twins = SoloVectorEnv(2, opponents="random", render_mode="human"), SoloVectorEnv(2, opponents="random", render_mode="ansi")
+    envs, twins = (
+        SoloVectorEnv(2, opponents="random", render_mode="human"),
+        SoloVectorEnv(2, opponents="random", render_mode="ansi"),
+    )
     actions = None
     for _ in range(3):
         for one in (envs, twins):
@@ -157,6 +186,10 @@ def test_a_vector_in_mid_game_can_be_copied_and_drawn() -> None:
     twins = pickle.loads(pickle.dumps(copy.deepcopy(envs)))
     actions = np.array([int(np.flatnonzero(mask)[-1]) for mask in envs.action_masks()])
     assert digest(envs.step(actions)) == digest(twins.step(actions))
-    assert envs.render() == twins.render() == tuple(draw_ansi(envs.table.options, view) for view in envs.table.learner_views())
+    assert (
+        envs.render()
+        == twins.render()
+        == tuple(draw_ansi(envs.table.options, view) for view in envs.table.learner_views())
+    )
     envs.close()
     envs.close()

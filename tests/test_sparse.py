@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from sleuth_env import sleuth
-from sleuth_env.vector import SleuthVectorEnv
-from training.cells import Cells
+from sleuth_env.envs.vector import SleuthVectorEnv
 from training.config import make_config
+from training.network import Cells
 from training.sparse import Product, SparseRows, observed
 
 

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from training.threads import Threads
+from sleuth_env.threads import Threads
 
 
 @pytest.mark.parametrize("number", [1, 2, 5])
@@ -23,7 +23,11 @@ def test_rows_are_split_in_order_and_no_part_is_empty(number: int) -> None:
 def test_parts_are_worked_on_at_the_same_time_and_given_in_order() -> None:
     # Nobody passes the barrier alone.
     barrier = threading.Barrier(3, timeout=60)
-    assert Threads(3).each(lambda a, b: (barrier.wait() >= 0, a + b), [1, 2, 3], [10, 20, 30]) == [(True, 11), (True, 22), (True, 33)]
+    assert Threads(3).each(lambda a, b: (barrier.wait() >= 0, a + b), [1, 2, 3], [10, 20, 30]) == [
+        (True, 11),
+        (True, 22),
+        (True, 33),
+    ]
     assert Threads(1).each(lambda a, b: a + b, [1, 2, 3], [10, 20, 30]) == [11, 22, 33]
 
 

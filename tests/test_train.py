@@ -12,13 +12,13 @@ import torch
 import yaml
 
 from sleuth_env import sleuth
-from sleuth_env.match import Table
-from sleuth_env.policy import load_policy, save_policy
-from sleuth_env.policy_file import read_metadata
+from sleuth_env.matches.table import Table
+from sleuth_env.policies.policy import load_policy, save_policy
+from sleuth_env.policies.policy_file import read_metadata
 from sleuth_env.sleuth import Options
 from training.config import make_config
+from training.curve import STEPS
 from training.maskable import CellPolicy
-from training.progress import STEPS
 from training.run import Run
 from training.train import main
 
@@ -75,7 +75,11 @@ def test_a_run_can_learn_from_the_exact_record(tiny: Path):
 
 
 def test_a_run_leaves_everything_in_its_folder(finished: Path):
-    names = {path.relative_to(finished).as_posix() for path in finished.rglob("*") if path.is_file() and "events" not in path.name}
+    names = {
+        path.relative_to(finished).as_posix()
+        for path in finished.rglob("*")
+        if path.is_file() and "events" not in path.name
+    }
     checkpoints = {"checkpoints/000000000128.pt", "checkpoints/000000000256.pt"}
     pool = {f"pool/{steps:012d}.safetensors" for steps in (0, 64, 128, 192, 256)}
     assert names == {"config.yaml", "progress.csv", "best.safetensors", "last.safetensors", "lock", *checkpoints, *pool}
@@ -101,7 +105,21 @@ def test_the_policies_play_without_the_run(finished: Path):
 
 
 def test_the_command_line_wins_over_the_file(tiny: Path, tmp_path: Path):
-    assert main([str(tiny), "--total-steps", "64", "--ppo.learning_rate=3e-4", "--network.hidden", "[8, 8]", "--evaluation.against", "[]"]) == 0
+    assert (
+        main(
+            [
+                str(tiny),
+                "--total-steps",
+                "64",
+                "--ppo.learning_rate=3e-4",
+                "--network.hidden",
+                "[8, 8]",
+                "--evaluation.against",
+                "[]",
+            ]
+        )
+        == 0
+    )
     config = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())
     assert (config["total_steps"], config["ppo"]["learning_rate"], config["network"]["hidden"]) == (64, 3e-4, [8, 8])
     assert not (tmp_path / "run" / "best.safetensors").exists()
@@ -110,7 +128,9 @@ def test_the_command_line_wins_over_the_file(tiny: Path, tmp_path: Path):
 # --- resuming ---
 
 
-def test_a_resumed_run_continues_counters_schedule_and_curve(tiny: Path, tmp_path: Path, finished: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_resumed_run_continues_counters_schedule_and_curve(
+    tiny: Path, tmp_path: Path, finished: Path, capsys: pytest.CaptureFixture[str]
+):
     run = tmp_path / "run"
     assert main([str(tiny), "--total-steps", "128"]) == 0
     before = curve(run)
@@ -146,7 +166,8 @@ def test_a_resumed_run_has_the_same_weights_optimiser_pool_and_best_score(tiny: 
     views, legal = opening()
     for name, policy in first.pool.past_selves.items():
         assert (
-            policy.act(views, legal, np.arange(40, dtype=np.uint64)) == second.pool.past_selves[name].act(views, legal, np.arange(40, dtype=np.uint64))
+            policy.act(views, legal, np.arange(40, dtype=np.uint64))
+            == second.pool.past_selves[name].act(views, legal, np.arange(40, dtype=np.uint64))
         ).all()
 
 
@@ -154,7 +175,10 @@ def states(run: Run) -> list[torch.Tensor]:
     parameters = run.learner.state()["parameters"]
     optimiser = parameters["optimizer" if "optimizer" in parameters else "policy.optimizer"]["state"]
     assert optimiser
-    return [*run.learner.network.state_dict().values(), *(value for state in optimiser.values() for value in state.values())]
+    return [
+        *run.learner.network.state_dict().values(),
+        *(value for state in optimiser.values() for value in state.values()),
+    ]
 
 
 def opening() -> tuple[np.ndarray, np.ndarray]:
@@ -163,7 +187,9 @@ def opening() -> tuple[np.ndarray, np.ndarray]:
     return table.views(np.arange(40)), table.legal(np.arange(40))
 
 
-def test_a_run_that_is_complete_or_no_run_is_not_resumed(finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_run_that_is_complete_or_no_run_is_not_resumed(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     assert main(["--resume", str(finished)]) == 2
     assert "is complete (256 steps)" in capsys.readouterr().err
     assert main(["--resume", str(tmp_path)]) == 2
@@ -196,7 +222,11 @@ def test_an_older_checkpoint_takes_the_place_of_a_damaged_one(tmp_path: Path, ca
     assert "000000000999.pt cannot be resumed" in line
     assert line.endswith("going on from 000000000000.pt")
     assert steps_of(run)[-1] == 256
-    assert {path.name for path in (run / "checkpoints").iterdir()} == {"000000000999.damaged", "000000000128.pt", "000000000256.pt"}
+    assert {path.name for path in (run / "checkpoints").iterdir()} == {
+        "000000000999.damaged",
+        "000000000128.pt",
+        "000000000256.pt",
+    }
 
 
 @pytest.mark.parametrize(
@@ -216,7 +246,9 @@ def test_an_older_checkpoint_takes_the_place_of_a_damaged_one(tmp_path: Path, ca
         ({"fixed": None, "options": {"num_players": 3, "winners": 2}}, "options.winners is 2 there, 1 in config.yaml"),
     ],
 )
-def test_a_checkpoint_with_wrong_content_is_refused_in_one_line(tmp_path: Path, change: dict[str, Any], words: str, capsys: pytest.CaptureFixture[str]):
+def test_a_checkpoint_with_wrong_content_is_refused_in_one_line(
+    tmp_path: Path, change: dict[str, Any], words: str, capsys: pytest.CaptureFixture[str]
+):
     run = started(tmp_path)
     path = run / "checkpoints" / "000000000000.pt"
     changed = torch.load(path, weights_only=True) | change
@@ -227,8 +259,12 @@ def test_a_checkpoint_with_wrong_content_is_refused_in_one_line(tmp_path: Path, 
     assert words in line
 
 
-@pytest.mark.parametrize("content", [b"a,b\n1,2\n", f"{STEPS},a\n64,1,9\n".encode(), f"{STEPS},a\n64,x\n".encode(), b"\xff\xfe\n", None])
-def test_a_curve_that_is_none_is_refused_in_one_line(tmp_path: Path, content: bytes | None, capsys: pytest.CaptureFixture[str]):
+@pytest.mark.parametrize(
+    "content", [b"a,b\n1,2\n", f"{STEPS},a\n64,1,9\n".encode(), f"{STEPS},a\n64,x\n".encode(), b"\xff\xfe\n", None]
+)
+def test_a_curve_that_is_none_is_refused_in_one_line(
+    tmp_path: Path, content: bytes | None, capsys: pytest.CaptureFixture[str]
+):
     run = started(tmp_path)
     path = run / "progress.csv"
     path.mkdir() if content is None else path.write_bytes(content)
@@ -262,7 +298,12 @@ def test_a_resumed_run_stays_in_its_folder(finished: Path, capsys: pytest.Captur
 
 def test_past_selves_can_be_the_only_opponents_of_a_resumed_run(tiny: Path, tmp_path: Path):
     assert main([str(tiny), "--total-steps=64", "--opponents.past-selves=0"]) == 0
-    assert main(["--resume", str(tmp_path / "run"), "--total-steps=128", "--opponents.past-selves=1", "--opponents.bots={}"]) == 0
+    assert (
+        main(
+            ["--resume", str(tmp_path / "run"), "--total-steps=128", "--opponents.past-selves=1", "--opponents.bots={}"]
+        )
+        == 0
+    )
 
 
 def test_a_folder_may_be_called_by_a_number(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -329,7 +370,12 @@ def test_nothing_at_all_is_refused_and_help_lists_every_key(capsys: pytest.Captu
 
 
 @pytest.mark.parametrize(
-    "network", [{"hidden": [32, 16], "activation": "tanh"}, {"hidden": [32, 16], "cells": [8]}, {"hidden": [16], "cells": [], "activation": "relu"}]
+    "network",
+    [
+        {"hidden": [32, 16], "activation": "tanh"},
+        {"hidden": [32, 16], "cells": [8]},
+        {"hidden": [16], "cells": [], "activation": "relu"},
+    ],
 )
 def test_numpy_plays_the_same_actions_as_torch(network: dict[str, Any]):
     config = make_config({"options": {"num_players": 3}, "network": network | {"initial_bias": {"accuse": -1.0}}})
@@ -376,7 +422,9 @@ def played() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def test_at_first_every_gem_without_a_difference_has_the_same_score():
-    config = make_config({"options": {"num_players": 3}, "network": {"hidden": [8], "cells": [4], "initial_bias": {"accuse": -6.0}}})
+    config = make_config(
+        {"options": {"num_players": 3}, "network": {"hidden": [8], "cells": [4], "initial_bias": {"accuse": -6.0}}}
+    )
     policy = Run(config, Path("unused")).policy()
     logits = policy.logits(np.zeros((1, sleuth.observation_size(config.options, "sheet")), np.float32))[0]
     rules = sleuth.make_rules(config.options)[0]

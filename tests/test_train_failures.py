@@ -15,7 +15,8 @@ import pytest
 import torch
 import yaml
 
-from sleuth_env.policy_file import read_metadata, write_atomically
+from sleuth_env.files import write_atomically
+from sleuth_env.policies.policy_file import read_metadata
 from tests.test_train import TINY, steps_of, the_line
 from training.command import command
 from training.config import make_config
@@ -32,7 +33,9 @@ def tiny(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_start_that_fails_leaves_no_folder(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_a_start_that_fails_leaves_no_folder(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     monkeypatch.setattr(Run, "checkpoint", full_disk)
     assert main([str(tiny)]) == 1
     assert the_line(capsys) == "error: somewhere/file: No space left on device"
@@ -45,17 +48,25 @@ def full_disk(*_: Any) -> None:
 
 MEMORY = "error: out of memory: lower num_envs, ppo.rollout_steps, ppo.batch_size or network.hidden"
 FAILURES = [
-    (OSError(errno.ENOSPC, "No space left on device", "a/b"), "error: a/b: No space left on device; go on later with: python -m training.train --resume RUN"),
+    (
+        OSError(errno.ENOSPC, "No space left on device", "a/b"),
+        "error: a/b: No space left on device; go on later with: python -m training.train --resume RUN",
+    ),
     (OSError(errno.EIO, "Input/output error", "a/b"), "error: a/b: Input/output error"),
     (MemoryError(), MEMORY),
     (MemoryError("Unable to allocate 7 GiB"), f"{MEMORY} (Unable to allocate 7 GiB)"),
-    (RuntimeError("[enforce fail] DefaultCPUAllocator:\n can't allocate memory"), f"{MEMORY} ([enforce fail] DefaultCPUAllocator: can't allocate memory)"),
+    (
+        RuntimeError("[enforce fail] DefaultCPUAllocator:\n can't allocate memory"),
+        f"{MEMORY} ([enforce fail] DefaultCPUAllocator: can't allocate memory)",
+    ),
     (torch.cuda.OutOfMemoryError("CUDA out of memory."), f"{MEMORY} (CUDA out of memory.)"),
 ]
 
 
 @pytest.mark.parametrize(("error", "line"), FAILURES, ids=str)
-def test_a_full_disk_or_memory_is_one_line(tiny: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, line: str, capsys: pytest.CaptureFixture[str]):
+def test_a_full_disk_or_memory_is_one_line(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, line: str, capsys: pytest.CaptureFixture[str]
+):
     monkeypatch.setattr(Run, "_log", failing(error))
     assert main([str(tiny)]) == 1
     assert the_line(capsys) == line.replace("RUN", str(tiny.with_name("run")))
@@ -76,7 +87,9 @@ def failing(error: Exception) -> Any:
     return fail
 
 
-def test_a_network_too_large_for_the_memory_leaves_no_folder(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_a_network_too_large_for_the_memory_leaves_no_folder(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     monkeypatch.setattr(Run, "_make_learner", failing(RuntimeError("can't allocate memory")))
     assert main([str(tiny)]) == 1
     assert the_line(capsys) == f"{MEMORY} (can't allocate memory)"
@@ -89,13 +102,17 @@ def test_a_mistake_of_the_program_keeps_its_traceback(tiny: Path, monkeypatch: p
         main([str(tiny)])
 
 
-def test_weights_that_become_no_numbers_are_one_line(tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_weights_that_become_no_numbers_are_one_line(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     monkeypatch.setattr("training.run.all_finite", lambda _: False)
     assert main([str(tiny)]) == 1
     assert "after step 64 the weights are no finite numbers" in the_line(capsys)
 
 
-def test_a_missing_package_is_one_line_that_says_what_to_install(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_a_missing_package_is_one_line_that_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     monkeypatch.delitem(sys.modules, "training.command", raising=False)
     monkeypatch.delitem(sys.modules, "training.config")
     monkeypatch.setitem(sys.modules, "yaml", None)
@@ -116,7 +133,10 @@ def test_a_long_name_is_not_repeated_in_full(capsys: pytest.CaptureFixture[str])
 
 def test_a_reader_that_goes_away_ends_the_run_in_one_line(tiny: Path):
     process = subprocess.Popen(
-        [sys.executable, "-m", "training.train", str(tiny)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)}
+        [sys.executable, "-m", "training.train", str(tiny)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
     assert process.stdout is not None
     process.stdout.close()
@@ -143,18 +163,32 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
-@pytest.mark.parametrize("module", ["training.command", "sleuth_env", "numpy", "yaml", "pydantic", "torch", "stable_baselines3", "training.run"])
+@pytest.mark.parametrize(
+    "module",
+    ["training.command", "sleuth_env", "numpy", "yaml", "pydantic", "torch", "stable_baselines3", "training.run"],
+)
 def test_ctrl_c_before_training_is_one_line(tiny: Path, tmp_path: Path, module: str):
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED, module, str(tiny)], capture_output=True, text=True, env=environment, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, module, str(tiny)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "interrupted: training had not begun, nothing has changed\n"
     assert not (tmp_path / "run").exists()
 
 
-def test_a_signal_that_a_library_swallowed_ends_the_run_before_its_first_step(tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_signal_that_a_library_swallowed_ends_the_run_before_its_first_step(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     assert command([str(tiny)], came=[signal.SIGTERM]) == 143
-    assert f"checkpoint saved at step 0; go on with: python -m training.train --resume {tmp_path / 'run'}\n" in capsys.readouterr().out
+    assert (
+        f"checkpoint saved at step 0; go on with: python -m training.train --resume {tmp_path / 'run'}\n"
+        in capsys.readouterr().out
+    )
 
 
 def interrupt(*_: Any) -> Any:
@@ -164,7 +198,9 @@ def interrupt(*_: Any) -> Any:
 
 
 @pytest.mark.parametrize("method", ["_learn", "evaluate"])
-def test_ctrl_c_says_at_once_what_happens_next(method: str, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_ctrl_c_says_at_once_what_happens_next(
+    method: str, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     said, usual = [], getattr(Run, method)
 
     def interrupted(self: Run) -> Any:
@@ -178,17 +214,23 @@ def test_ctrl_c_says_at_once_what_happens_next(method: str, tiny: Path, tmp_path
     assert "interrupted: checkpoint saved at step" in capsys.readouterr().out
 
 
-def test_ctrl_c_in_the_last_rollout_interrupts_nothing(tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_ctrl_c_in_the_last_rollout_interrupts_nothing(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     monkeypatch.setattr(Run, "evaluate", interrupt)
     assert main([str(tiny), "--total-steps", "64", "--evaluation.every", "1000000"]) == 0
     assert "done (64 steps)" in capsys.readouterr().out
 
 
-def test_a_second_ctrl_c_stops_at_once(tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_a_second_ctrl_c_stops_at_once(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
     monkeypatch.setattr(Run, "evaluate", lambda _: (interrupt(), interrupt(), pytest.fail("it has gone on")))
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     assert main([str(tiny)]) == 130
-    assert capsys.readouterr().err.endswith(f"interrupted: stopped at once; nothing is lost up to the last checkpoint in {tmp_path / 'run'}\n")
+    assert capsys.readouterr().err.endswith(
+        f"interrupted: stopped at once; nothing is lost up to the last checkpoint in {tmp_path / 'run'}\n"
+    )
     assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == ["000000000000.pt"]
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
@@ -261,13 +303,18 @@ def test_an_optimiser_that_does_not_fit_is_refused_before_it_reads_beyond_its_ar
     state = torch.load(path, weights_only=True)
     (optimizer,) = (value for name, value in state["parameters"].items() if "optimizer" in name)
     moments = dict(optimizer["state"])
-    wrong = [moments | {0: moments[0] | change} for change in WRONG_MOMENTS] + [moments | {99: moments[0]}, moments | {"x": moments[0]}]
+    wrong = [moments | {0: moments[0] | change} for change in WRONG_MOMENTS] + [
+        moments | {99: moments[0]},
+        moments | {"x": moments[0]},
+    ]
     for optimizer["state"] in wrong:
         torch.save(state, path)
         assert main(["--resume", str(run.folder), "--total-steps", "512"]) == 2
         assert "cannot be resumed: its optimiser" in the_line(capsys)
     # Its settings are taken from the configuration, and a moment that is one number everywhere gets a place for each.
-    optimizer["state"] = {number: of | {"exp_avg": torch.zeros(1).expand(of["exp_avg"].shape)} for number, of in moments.items()}
+    optimizer["state"] = {
+        number: of | {"exp_avg": torch.zeros(1).expand(of["exp_avg"].shape)} for number, of in moments.items()
+    }
     optimizer["param_groups"] = [{"lr": None}]
     torch.save(state, path)
     assert main(["--resume", str(run.folder), "--total-steps", "512"]) == 0

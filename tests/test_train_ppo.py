@@ -11,7 +11,7 @@ import pytest
 import torch
 import yaml
 
-from sleuth_env.policy import load_policy, save_policy
+from sleuth_env.policies.policy import load_policy, save_policy
 from tests.test_train import TINY, curve, played, states, steps_of, the_line
 from training.config import make_config
 from training.network import ActorCritic, numpy_policy
@@ -62,7 +62,9 @@ def test_a_resumed_run_is_the_unbroken_one(tmp_path: Path):
     # A signal in the fourth rollout.
     asked = iter(range(10**6))
     usual = broken.learner.learn
-    broken.learner.learn = lambda progress, _: usual(progress, lambda: bool(broken.signal) or stop(broken, next(asked) > 30))  # type: ignore[method-assign]
+    broken.learner.learn = lambda progress, _: usual(
+        progress, lambda: bool(broken.signal) or stop(broken, next(asked) > 30)
+    )  # type: ignore[method-assign]
     assert broken.train() == 15
     assert 0 < broken.steps < 400
     resumed = Run(config, tmp_path / "broken")
@@ -72,7 +74,9 @@ def test_a_resumed_run_is_the_unbroken_one(tmp_path: Path):
     for one, other in zip(states(unbroken), states(resumed), strict=True):
         assert torch.equal(one, other)
     kept = [key for key in curve(tmp_path / "broken")[0] if not key.startswith("time/seconds") and key != "time/fps"]
-    assert [[row[key] for key in kept] for row in curve(tmp_path / "broken")] == [[row[key] for key in kept] for row in curve(tmp_path / "unbroken")]
+    assert [[row[key] for key in kept] for row in curve(tmp_path / "broken")] == [
+        [row[key] for key in kept] for row in curve(tmp_path / "unbroken")
+    ]
 
 
 def stop(run: Run, now: bool) -> bool:
@@ -95,7 +99,9 @@ def test_a_run_that_was_killed_goes_on_from_its_first_checkpoint_as_well(tmp_pat
         assert torch.equal(one, other)
 
 
-def test_a_checkpoint_without_its_games_is_refused_in_one_line(tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_checkpoint_without_its_games_is_refused_in_one_line(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     assert main([str(tiny), "--total-steps=64"]) == 0
     run = tmp_path / "run"
     for path in (run / "checkpoints").glob("*.pt"):
@@ -115,7 +121,9 @@ BY_HAND = [
 
 
 @pytest.mark.parametrize(("before", "after", "words"), BY_HAND)
-def test_what_cannot_change_is_not_changed_by_hand(tiny: Path, tmp_path: Path, before: str, after: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_change_is_not_changed_by_hand(
+    tiny: Path, tmp_path: Path, before: str, after: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([str(tiny), "--total-steps=64", "--seed=3"]) == 0
     path = tmp_path / "run" / "config.yaml"
     assert before in path.read_text()
@@ -128,11 +136,28 @@ def test_what_cannot_change_is_not_changed_by_hand(tiny: Path, tmp_path: Path, b
 
 def test_the_learner_can_be_its_own_only_opponent(tiny: Path, tmp_path: Path):
     assert main([str(tiny), "--total-steps=64", "--opponents.past-selves=0", "--opponents.bots={}"]) == 0
-    assert main([str(tiny), "--run", str(tmp_path / "none"), "--opponents.past-selves=0", "--opponents.bots={}", "--opponents.learner=0"]) == 2
+    assert (
+        main(
+            [
+                str(tiny),
+                "--run",
+                str(tmp_path / "none"),
+                "--opponents.past-selves=0",
+                "--opponents.bots={}",
+                "--opponents.learner=0",
+            ]
+        )
+        == 2
+    )
 
 
 @pytest.mark.parametrize(
-    "network", [{"hidden": [32, 16], "activation": "tanh"}, {"hidden": [32, 16], "cells": [8]}, {"hidden": [16], "cells": [], "activation": "relu"}]
+    "network",
+    [
+        {"hidden": [32, 16], "activation": "tanh"},
+        {"hidden": [32, 16], "cells": [8]},
+        {"hidden": [16], "cells": [], "activation": "relu"},
+    ],
 )
 def test_numpy_plays_what_torch_has_learned(network: dict[str, Any]):
     config = make_config({"options": {"num_players": 3}, "network": network | {"initial_bias": {"accuse": -1.0}}})
@@ -152,7 +177,12 @@ def test_after_a_warm_start_the_value_is_learned_first(tmp_path: Path):
     config = make_config(SELF_PLAY)
     first = Run(config, tmp_path / "first")
     save_policy(first.policy(), tmp_path / "first.safetensors", {})
-    warm = Run(make_config(SELF_PLAY | {"start": str(tmp_path / "first.safetensors"), "ppo": SELF_PLAY["ppo"] | {"value_first": 100}}), tmp_path / "warm")
+    warm = Run(
+        make_config(
+            SELF_PLAY | {"start": str(tmp_path / "first.safetensors"), "ppo": SELF_PLAY["ppo"] | {"value_first": 100}}
+        ),
+        tmp_path / "warm",
+    )
     warm.start()
     learner = warm.learner
     assert isinstance(learner, PpoLearner)
@@ -172,7 +202,11 @@ def test_after_a_warm_start_the_value_is_learned_first(tmp_path: Path):
 
 def test_a_warm_run_that_is_resumed_is_the_unbroken_one(tmp_path: Path):
     save_policy(Run(make_config(SELF_PLAY), tmp_path / "first").policy(), tmp_path / "first.safetensors", {})
-    changes = {"start": str(tmp_path / "first.safetensors"), "ppo": SELF_PLAY["ppo"] | {"value_first": 100, "final_learning_rate": None}, "total_steps": 260}
+    changes = {
+        "start": str(tmp_path / "first.safetensors"),
+        "ppo": SELF_PLAY["ppo"] | {"value_first": 100, "final_learning_rate": None},
+        "total_steps": 260,
+    }
     unbroken = Run(make_config(SELF_PLAY | changes), tmp_path / "unbroken")
     unbroken.start()
     unbroken.train()
@@ -198,9 +232,18 @@ TAMPERED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "a length below nothing": (lambda games: games["lengths"].fill_(-1), "its lengths are out of range"),
     "one seat less": (lambda games: games.update(lengths=games["lengths"][:, 1:]), "its lengths are out of range"),
     "names that are none": (lambda games: games.update(names=3), "its opponents have no names"),
-    "columns far outside": (lambda games: games["waiting"]["seen"]["columns"].fill_(2**30), "its observations point outside"),
-    "rows that begin late": (lambda games: games["waiting"]["seen"]["starts"].add_(1), "its observations point outside"),
-    "not a number": (lambda games: games["waiting"]["values"].fill_(float("nan")), "its decisions have no finite numbers"),
+    "columns far outside": (
+        lambda games: games["waiting"]["seen"]["columns"].fill_(2**30),
+        "its observations point outside",
+    ),
+    "rows that begin late": (
+        lambda games: games["waiting"]["seen"]["starts"].add_(1),
+        "its observations point outside",
+    ),
+    "not a number": (
+        lambda games: games["waiting"]["values"].fill_(float("nan")),
+        "its decisions have no finite numbers",
+    ),
     "an action that is none": (lambda games: games["waiting"]["actions"].fill_(10**4), "its decisions are not legal"),
     "an observation less": (emptied, "its observations point outside"),
     "a stream that is none": (lambda games: games["envs"].update(streams=[1] * 8), "is no state of a stream"),
@@ -208,7 +251,9 @@ TAMPERED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
 
 
 @pytest.mark.parametrize("case", TAMPERED)
-def test_stored_games_that_point_outside_are_refused_in_one_line(tiny: Path, tmp_path: Path, case: str, capsys: pytest.CaptureFixture[str]):
+def test_stored_games_that_point_outside_are_refused_in_one_line(
+    tiny: Path, tmp_path: Path, case: str, capsys: pytest.CaptureFixture[str]
+):
     change, words = TAMPERED[case]
     assert main([str(tiny), "--total-steps", "64"]) == 0
     first, path = sorted((tmp_path / "run" / "checkpoints").glob("*.pt"))

@@ -13,11 +13,11 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from sleuth_env import sleuth_v0
+from sleuth_env.envs.vector import SleuthVectorEnv
 from sleuth_env.game import IllegalAction
 from sleuth_env.sleuth import OptionError, Options
-from sleuth_env.vector import SleuthVectorEnv
-from tests.playing import choose, keywords
-from tests.strategies import ALL_VARIANTS, option_name
+from tests.support.playing import choose, keywords
+from tests.support.strategies import ALL_VARIANTS, option_name
 
 
 def steps(envs: SleuthVectorEnv, number: int, accuse: float = 0.1, seed: int = 5) -> list[list[Any]]:
@@ -29,7 +29,16 @@ def steps(envs: SleuthVectorEnv, number: int, accuse: float = 0.1, seed: int = 5
         observations, rewards, terminated, truncated, infos = envs.step(np.array(actions))
         masks, seats = envs.action_masks(), envs.acting_seat
         for row, given in enumerate(rows):
-            given.append((observations[row].tobytes(), masks[row].tobytes(), int(seats[row]), rewards[row], terminated[row], truncated[row]))
+            given.append(
+                (
+                    observations[row].tobytes(),
+                    masks[row].tobytes(),
+                    int(seats[row]),
+                    rewards[row],
+                    terminated[row],
+                    truncated[row],
+                )
+            )
             given.append(infos["rewards"][row].tolist())
     return rows
 
@@ -214,10 +223,26 @@ def test_snapshots_of_other_games_are_refused_and_change_nothing() -> None:
         return other.get_state()
 
     wrong = [
-        *(of(**other) for other in ({"num_players": 4}, {"missing": 2}, {"winners": 2}, {"super_sleuth": True}, {"max_turns": 5}, {"number": 3})),
+        *(
+            of(**other)
+            for other in (
+                {"num_players": 4},
+                {"missing": 2},
+                {"winners": 2},
+                {"super_sleuth": True},
+                {"max_turns": 5},
+                {"number": 3},
+            )
+        ),
         *({name: value for name, value in saved.items() if name != lacking} for lacking in saved),
-        *(saved | {"states": states} for states in (None, saved["states"].tolist(), saved["states"][:, :-1], saved["states"].astype(np.int64))),
-        *(saved | {"streams": streams} for streams in (None, saved["streams"][:1], [None, None], [saved["streams"][0], {"state": 1}])),
+        *(
+            saved | {"states": states}
+            for states in (None, saved["states"].tolist(), saved["states"][:, :-1], saved["states"].astype(np.int64))
+        ),
+        *(
+            saved | {"streams": streams}
+            for streams in (None, saved["streams"][:1], [None, None], [saved["streams"][0], {"state": 1}])
+        ),
         {},
         None,
     ]
@@ -247,7 +272,13 @@ def test_a_closed_environment_says_so(threads: int) -> None:
     saved = envs.get_state()
     envs.close()
     envs.close()
-    for use in (envs.reset, envs.get_state, envs.action_masks, lambda: envs.step(np.zeros(2, int)), lambda: envs.set_state(saved)):
+    for use in (
+        envs.reset,
+        envs.get_state,
+        envs.action_masks,
+        lambda: envs.step(np.zeros(2, int)),
+        lambda: envs.set_state(saved),
+    ):
         with pytest.raises(gymnasium.error.ClosedEnvironmentError, match="has been closed"):
             use()
 

@@ -11,10 +11,10 @@ import pytest
 from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth.cards import Options, make_rules
 from sleuth_env.sleuth.view import VIEW, view
-from tests.comparison import Duel, assert_equal
-from tests.knowledge import expected_view
-from tests.oracle import ACTIONS
-from tests.strategies import ALL_VARIANTS, KNOWING, LIVELY, RASH, Player, option_name
+from tests.support.comparison import Duel, assert_equal
+from tests.support.knowledge import expected_view
+from tests.support.oracle import ACTIONS
+from tests.support.strategies import ALL_VARIANTS, KNOWING, LIVELY, RASH, Player, option_name
 
 
 def assert_views_agree(options: Options, states: np.ndarray, duel: Duel, seats: Iterable[int]) -> None:
@@ -28,7 +28,12 @@ def assert_views_agree(options: Options, states: np.ndarray, duel: Duel, seats: 
 
 def check_views(options: Options, seed: int, player: Player) -> None:
     """Play a game and compare the views after each step: of all seats, but after an offer was declined of two only."""
-    everybody, rules, duel, chance = range(options.num_players), make_rules(options), Duel(options, seed), random.Random(seed)
+    everybody, rules, duel, chance = (
+        range(options.num_players),
+        make_rules(options),
+        Duel(options, seed),
+        random.Random(seed),
+    )
     states, taken = kernels.new_states(1), np.zeros(1, "u1")
     kernels.deal(rules, states, np.array([seed], "u8"))
     assert_views_agree(options, states, duel, everybody)

@@ -20,7 +20,7 @@ from sleuth_env.deduction.sheet import solve
 from sleuth_env.deduction.worlds import Answers, Worlds
 from sleuth_env.sleuth import Options
 from sleuth_env.sleuth.belief import ORDERS
-from tests.positions import all_deals, all_hands, evidence_of, may_hold, positions
+from tests.support.positions import all_deals, all_hands, evidence_of, may_hold, positions
 
 GAMES = [Options(num_players=n) for n in range(3, 8)] + [
     Options(num_players=3, missing=2),
@@ -56,7 +56,9 @@ def counted(deals: list[dict[int, int]], num_cards: int, num_holders: int) -> np
     return table
 
 
-def enumerated_answers(deals: list[dict[int, int]], holder: int, cards: list[int], shown: bool, last: int) -> Counter[tuple[int, int]]:
+def enumerated_answers(
+    deals: list[dict[int, int]], holder: int, cards: list[int], shown: bool, last: int
+) -> Counter[tuple[int, int]]:
     """Count the deals by answer and set of missing cards."""
     table: Counter[tuple[int, int]] = Counter()
     for deal in deals:
@@ -81,12 +83,19 @@ def assert_answers(worlds: Worlds, deals: list[dict[int, int]], holder: int, car
     """Compare a question's table, and what is drawn from it, with the enumeration."""
     expected = enumerated_answers(deals, holder, cards, shown, worlds.holders.shape[1] - 1)
     found = worlds.question(holder, cards, shown)
-    entries = {(int(a), int(o)): p for a, row in zip(found.answers, found.table, strict=True) for o, p in zip(found.outcomes, row, strict=True) if p > 0}
+    entries = {
+        (int(a), int(o)): p
+        for a, row in zip(found.answers, found.table, strict=True)
+        for o, p in zip(found.outcomes, row, strict=True)
+        if p > 0
+    }
     assert set(entries) == set(expected)
     assert all(entries[key] == pytest.approx(number / len(deals), rel=1e-9) for key, number in expected.items())
     assert worlds.information(holder, cards, shown) == pytest.approx(information(found), abs=1e-9)
     deciding = [a for a in {a for a, _ in expected} if len({o for b, o in expected if b == a}) == 1]
-    assert worlds.decides(holder, cards, shown) == pytest.approx(sum(expected[key] for key in expected if key[0] in deciding) / len(deals))
+    assert worlds.decides(holder, cards, shown) == pytest.approx(
+        sum(expected[key] for key in expected if key[0] in deciding) / len(deals)
+    )
 
 
 def entropy(chances: np.ndarray) -> float:
@@ -138,7 +147,13 @@ def test_questions_on_small_decks_have_the_tables_of_enumeration():
             continue
         for shown in (False, True):
             cards = np.flatnonzero(chance.random(8) < 0.5).tolist()
-            assert_answers(worlds, deals, int(chance.integers(0, worlds.holders.shape[1] - 1)), [card for card in cards if card in deals[0]], shown)
+            assert_answers(
+                worlds,
+                deals,
+                int(chance.integers(0, worlds.holders.shape[1] - 1)),
+                [card for card in cards if card in deals[0]],
+                shown,
+            )
             asked += 1
 
 
@@ -155,7 +170,13 @@ def test_questions_in_late_positions_have_the_tables_of_enumeration(options):
         worlds = Worlds(evidence, ORDERS, 36)
         for question in chance.integers(0, 43, 3).tolist():
             for shown in {False, question > 9}:
-                assert_answers(worlds, deals, int(chance.integers(0, options.num_players - 1)), cards_of(evidence["sets"][0, question]), shown)
+                assert_answers(
+                    worlds,
+                    deals,
+                    int(chance.integers(0, options.num_players - 1)),
+                    cards_of(evidence["sets"][0, question]),
+                    shown,
+                )
 
 
 @pytest.mark.slow
@@ -246,12 +267,16 @@ def test_drawn_deals_satisfy_the_evidence_and_are_as_frequent_as_the_probabiliti
     # Bernstein's bound, which holds for rare cells too, at odds of one in a million for each cell.
     odds = np.log(2e6)
     bound = np.sqrt(2 * worlds.holders * (1 - worlds.holders) * odds / len(deals)) + odds / (3 * len(deals))
-    assert (abs(frequency - worlds.holders) <= np.where((worlds.holders == 0) | (worlds.holders == 1), 1e-12, bound)).all()
+    assert (
+        abs(frequency - worlds.holders) <= np.where((worlds.holders == 0) | (worlds.holders == 1), 1e-12, bound)
+    ).all()
 
 
 def test_drawn_deals_are_all_equally_likely():
     evidence, deals = next(some for some in late_positions(Options(num_players=4), 8) if 20 <= len(some[1]) <= 400)
-    drawn = Counter(row.tobytes() for row in Worlds(evidence, ORDERS, 36).sample(100 * len(deals), np.random.default_rng(11)))
+    drawn = Counter(
+        row.tobytes() for row in Worlds(evidence, ORDERS, 36).sample(100 * len(deals), np.random.default_rng(11))
+    )
     assert len(drawn) == len(deals)
     chi = sum((number - 100) ** 2 / 100 for number in drawn.values())
     assert abs(chi - len(deals) + 1) < 5 * np.sqrt(2 * len(deals))
@@ -305,7 +330,11 @@ def test_no_questions_are_appraised_whatever_was_in_memory():
     assert weigh(*worlds._graph, frame, np.zeros(0, ASK), np.zeros(0, WORTH)).size == 0
 
 
-@pytest.mark.parametrize(("options", "keep"), [(Options(num_players=4), 40), (Options(num_players=5), 120), (Options(num_players=3, missing=2), 16)], ids=str)
+@pytest.mark.parametrize(
+    ("options", "keep"),
+    [(Options(num_players=4), 40), (Options(num_players=5), 120), (Options(num_players=3, missing=2), 16)],
+    ids=str,
+)
 def test_thinning_is_unbiased_and_knows_its_error(options, keep):
     evidence = middle_evidence(options, 0.2)
     exact = Worlds(evidence, ORDERS, 36)
@@ -359,7 +388,13 @@ def three_hands_of_15() -> Worlds:
 def test_more_deals_than_64_bits_hold_are_counted_without_a_warning_in_plain_python_too():
     program = "from tests.test_worlds import three_hands_of_15; print(three_hands_of_15().count)"
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parent.parent)}
-    plain = subprocess.run([sys.executable, "-W", "error::RuntimeWarning", "-c", program], env=environment, capture_output=True, text=True, check=True)
+    plain = subprocess.run(
+        [sys.executable, "-W", "error::RuntimeWarning", "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     number = factorial(45) // factorial(15) ** 3
     assert number > 2**64
     assert int(plain.stdout) == three_hands_of_15().count == number

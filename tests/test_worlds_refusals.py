@@ -32,8 +32,16 @@ def test_a_contradiction_names_only_counts_that_are_needed_for_it():
 @pytest.mark.parametrize(
     ("constraints", "message", "holder"),
     [
-        ([(0, range(2), 3, 3)], "no deal satisfies all of this: holder 0 has at least 3 and at most 2 of the cards [0, 1]", 0),
-        ([(0, [0, 1], 1, 1), (0, [0, 1], 0, 0)], "no deal satisfies all of this: holder 0 has at least 1 and at most 0 of the cards [0, 1]", 0),
+        (
+            [(0, range(2), 3, 3)],
+            "no deal satisfies all of this: holder 0 has at least 3 and at most 2 of the cards [0, 1]",
+            0,
+        ),
+        (
+            [(0, [0, 1], 1, 1), (0, [0, 1], 0, 0)],
+            "no deal satisfies all of this: holder 0 has at least 1 and at most 0 of the cards [0, 1]",
+            0,
+        ),
         (
             [(0, [0, 1], 1, 1), (1, [0, 1], 1, 1), (2, [1, 2], 2, 2)],
             "no deal satisfies all of this: holder 0 has exactly 1 of the cards [0, 1]; holder 1 has exactly 1 of the cards [0, 1]; "
@@ -47,7 +55,9 @@ def test_a_contradiction_names_only_counts_that_are_needed_for_it():
         ),
     ],
 )
-def test_what_quick_reasoning_finds_contradictory_is_named_as_briefly(constraints: list[Any], message: str, holder: int):
+def test_what_quick_reasoning_finds_contradictory_is_named_as_briefly(
+    constraints: list[Any], message: str, holder: int
+):
     with pytest.raises(Contradiction) as caught:
         Worlds(make_evidence(3, range(6), constraints), num_cards=6)
     assert (str(caught.value), caught.value.holder) == (message, holder)
@@ -92,8 +102,13 @@ def test_no_numbers_of_deals_and_no_generators_are_refused():
 
 @pytest.mark.parametrize("kind", [int, np.int8, np.uint8, np.int16, np.int32, np.int64])
 def test_cards_may_be_integers_of_any_kind(kind: Any):
-    evidence = make_evidence(3, [kind(card) for card in range(40)], [(0, (kind(card) for card in range(30, 40)), 3, 3), (2, range(40), 1, 1)])
-    worlds, expected = (Worlds(some, num_cards=40) for some in (evidence, make_evidence(3, range(40), [(0, range(30, 40), 3, 3), (2, range(40), 1, 1)])))
+    evidence = make_evidence(
+        3, [kind(card) for card in range(40)], [(0, (kind(card) for card in range(30, 40)), 3, 3), (2, range(40), 1, 1)]
+    )
+    worlds, expected = (
+        Worlds(some, num_cards=40)
+        for some in (evidence, make_evidence(3, range(40), [(0, range(30, 40), 3, 3), (2, range(40), 1, 1)]))
+    )
     assert worlds.count == expected.count
     assert worlds.information(0, np.array([31, 35, 39], kind)) == expected.information(0, [31, 35, 39]) > 0
     assert worlds.information(0, iter([31, 35, 39])) == expected.information(0, [31, 35, 39])
@@ -102,7 +117,10 @@ def test_cards_may_be_integers_of_any_kind(kind: Any):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        *(({"cap": wrong}, "cap must be a whole number from 0 to") for wrong in (-1, -(10**9), 1.5, "x", None, 2**70, True)),
+        *(
+            ({"cap": wrong}, "cap must be a whole number from 0 to")
+            for wrong in (-1, -(10**9), 1.5, "x", None, 2**70, True)
+        ),
         *(({"keep": wrong}, "keep must be a whole number from 1 to") for wrong in (-1, 0, 2.5, None, 2**62)),
         *(({"seed": wrong}, "seed must be a whole number from 0 to") for wrong in (-1, 2**64, None, 0.5)),
         *(({"num_cards": wrong}, "num_cards must be a whole number from 1 to 63") for wrong in (0, -1, 64, None, 6.0)),
@@ -110,7 +128,10 @@ def test_cards_may_be_integers_of_any_kind(kind: Any):
         ({"orders": np.array([[0, 1, 2]])}, r"every order must have each of the cards \[0, 1, 2, 3, 4, 5\] once"),
         ({"orders": np.array([[0, 1, 2, 3, 4, 5, 0, 1]])}, "every order must have each of the cards"),
         ({"orders": np.full((1, 6), -1)}, "every order must have each of the cards"),
-        *(({"orders": wrong}, "orders must be rows of card numbers") for wrong in (np.arange(6), [[0.0, 1, 2, 3, 4, 5]], [[0, 1, 2, 3, 4, 5, 63]], [], None)),
+        *(
+            ({"orders": wrong}, "orders must be rows of card numbers")
+            for wrong in (np.arange(6), [[0.0, 1, 2, 3, 4, 5]], [[0, 1, 2, 3, 4, 5, 63]], [], None)
+        ),
     ],
     ids=str,
 )
@@ -131,7 +152,11 @@ def test_a_probability_that_is_rounded_to_1_proves_nothing():
     pairs = [(0, [0, x], 1, 2) for x in range(1, 31)]
     worlds = Worlds(make_evidence(2, range(60), [(0, range(60), 30, 30), (1, range(60), 30, 30), *pairs]), num_cards=60)
     assert worlds.holders[0, 0] == 1
-    assert worlds.certain[0].tolist() == [1 if worlds.holders[0, 1] == 0 else -1, 0 if worlds.holders[0, 1] == 0 else -1] == [-1, -1]
+    assert (
+        worlds.certain[0].tolist()
+        == [1 if worlds.holders[0, 1] == 0 else -1, 0 if worlds.holders[0, 1] == 0 else -1]
+        == [-1, -1]
+    )
 
 
 def test_counts_are_exact_up_to_the_bound_that_is_documented():
@@ -139,7 +164,9 @@ def test_counts_are_exact_up_to_the_bound_that_is_documented():
     assert Worlds(make_evidence(6, range(42))).count == 6**42
     assert Worlds(make_evidence(7, range(38))).count == 7**38
     assert Worlds(make_evidence(7, range(63))).count == pytest.approx(7**63, rel=2**-46)
-    assert Worlds(make_evidence(2, range(63), [(0, range(63), 30, 30)])).count == factorial(63) // factorial(30) // factorial(33)
+    assert Worlds(make_evidence(2, range(63), [(0, range(63), 30, 30)])).count == factorial(63) // factorial(
+        30
+    ) // factorial(33)
 
 
 def test_a_single_holder_has_all_cards():
@@ -163,7 +190,9 @@ def test_beliefs_are_had_of_views_of_the_game_only():
             with pytest.raises(ValueError, match="views must be a one-dimensional array of VIEW records"):
                 function(rules, wrong)
         for wrong in (None, env.options, view):
-            with pytest.raises(ValueError, match=r"rules \(as make_rules gives them\) must be a one-dimensional array of RULES records"):
+            with pytest.raises(
+                ValueError, match=r"rules \(as make_rules gives them\) must be a one-dimensional array of RULES records"
+            ):
                 function(wrong, view)
         with pytest.raises(ValueError, match=r"of games with num_players=\[3\], the rules of one with num_players=4"):
             function(sleuth.make_rules(sleuth.Options(num_players=4)), view)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import math
+import platform
 import re
 from collections.abc import Callable
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, Any
 
@@ -44,7 +47,9 @@ def read_checkpoint(path: Path, device: Any) -> dict[str, Any]:
         state = torch.load(path, map_location=device, weights_only=True)
     except Exception as error:
         # torch would advise to let it run code.
-        raise ConfigError(f"{path} cannot be resumed: it is damaged, or holds more than numbers and plain containers") from error
+        raise ConfigError(
+            f"{path} cannot be resumed: it is damaged, or holds more than numbers and plain containers"
+        ) from error
     wrong = [key for key, kind in KINDS.items() if not isinstance(state, dict) or type(state.get(key)) is not kind]
     if wrong:
         raise ConfigError(f"{path} cannot be resumed: its {wrong[0]} is missing or of the wrong kind")
@@ -79,7 +84,11 @@ def restore_optimizer(optimizer: torch.optim.Optimizer, stored: dict[str, Any]) 
         if not isinstance(number, int) or not 0 <= number < len(parameters):
             raise ValueError("its optimiser knows other parameters")
         shapes = {"step": torch.Size(()), "exp_avg": parameters[number].shape, "exp_avg_sq": parameters[number].shape}
-        tensors = {name: moment for name, moment in moments.items() if isinstance(moment, torch.Tensor) and moment.dtype == torch.float32}
+        tensors = {
+            name: moment
+            for name, moment in moments.items()
+            if isinstance(moment, torch.Tensor) and moment.dtype == torch.float32
+        }
         if {name: moment.shape for name, moment in tensors.items()} != shapes or len(moments) > len(shapes):
             raise ValueError("its optimiser does not fit the parameters")
         if (tensors["step"] < 0).any() or (tensors["exp_avg_sq"] < 0).any():
@@ -94,3 +103,18 @@ def each_array(change: Callable[[Any], Any], tree: Any) -> Any:
     if isinstance(tree, dict):
         return {key: each_array(change, value) for key, value in tree.items()}
     return change(tree) if isinstance(tree, (np.ndarray, torch.Tensor)) else tree
+
+
+PACKAGES = ("sleuth-env", "numpy", "numba", "torch", "stable_baselines3", "sb3_contrib")
+
+
+@lru_cache(maxsize=1)
+def package_versions() -> dict[str, str]:
+    """Give Python's version and those of the packages that training depends on."""
+    versions = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            versions[package] = "not installed"
+    return versions

@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sleuth_env.policy_file import PolicyError, one_line
+from sleuth_env.checks import one_line
+from sleuth_env.policies.policy_file import PolicyError
 
-from .config import ConfigError, keys, make_config, read_file, read_yaml
+from .config import ConfigError, keys, make_config
+from .config_file import read_file, read_yaml
 
 DESCRIPTION = """Train a policy by self-play: python -m training.train configs/smoke.yaml, and later --resume runs/smoke.
 
@@ -36,7 +38,9 @@ class Parser(argparse.ArgumentParser):
     """Show the description as it is written, take no abbreviations, and say what is wrong in one line."""
 
     def __init__(self, prog: str, description: str, usage: str | None = None) -> None:
-        super().__init__(prog, usage, description, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter)
+        super().__init__(
+            prog, usage, description, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the whole usage."""
@@ -47,17 +51,29 @@ def make_parser() -> Parser:
     """Make a parser with one option for each key of the schema."""
     parser = Parser("python -m training.train", DESCRIPTION, "%(prog)s [-h] (CONFIG | --resume RUN) [--KEY VALUE ...]")
     parser.add_argument("config", nargs="?", metavar="CONFIG", help="a YAML file, for instance configs/smoke.yaml")
-    parser.add_argument("--resume", metavar="RUN", help="go on with the run in this folder, from its latest checkpoint, instead of CONFIG")
+    parser.add_argument(
+        "--resume",
+        metavar="RUN",
+        help="go on with the run in this folder, from its latest checkpoint, instead of CONFIG",
+    )
     add_keys(parser)
     return parser
 
 
 def add_keys(parser: Parser) -> None:
     """Add one option for each key of the schema."""
-    group = parser.add_argument_group("keys of the configuration", "they win over the file; values are YAML, e.g. --network.hidden '[64, 64]'")
+    group = parser.add_argument_group(
+        "keys of the configuration", "they win over the file; values are YAML, e.g. --network.hidden '[64, 64]'"
+    )
     for path, text, default in keys():
         shown = "null" if default is None else str(default).lower() if isinstance(default, bool) else default
-        group.add_argument(f"--{path}".replace("_", "-"), dest=path, metavar="VALUE", default=argparse.SUPPRESS, help=f"{text} [{shown}]".replace("%", "%%"))
+        group.add_argument(
+            f"--{path}".replace("_", "-"),
+            dest=path,
+            metavar="VALUE",
+            default=argparse.SUPPRESS,
+            help=f"{text} [{shown}]".replace("%", "%%"),
+        )
 
 
 def parsed(parser: Parser, arguments: Sequence[str] | None) -> dict[str, Any]:
@@ -68,9 +84,13 @@ def parsed(parser: Parser, arguments: Sequence[str] | None) -> dict[str, Any]:
     """
     words = [word.split("=") for word in (sys.argv[1:] if arguments is None else arguments)]
     # --ppo.learning_rate is --ppo.learning-rate.
-    known, unknown = parser.parse_known_args(["=".join([name.replace("_", "-") if name[:2] == "--" else name, *value]) for name, *value in words])
+    known, unknown = parser.parse_known_args(
+        ["=".join([name.replace("_", "-") if name[:2] == "--" else name, *value]) for name, *value in words]
+    )
     if unknown:
-        near = difflib.get_close_matches(unknown[0].split("=")[0], [name for action in parser._actions for name in action.option_strings], 1)
+        near = difflib.get_close_matches(
+            unknown[0].split("=")[0], [name for action in parser._actions for name in action.option_strings], 1
+        )
         parser.error(f"{unknown[0]} is unknown" + (f", did you mean {near[0]}?" if near else ""))
     return vars(known)
 
@@ -107,7 +127,9 @@ def new_run(source: str, overrides: dict[str, str]) -> Any:
     if not folder.name or "\0" in config.run:
         raise ConfigError(f"run: must be the name of a new folder, got {config.run!r}")
     if os.path.lexists(folder):
-        raise ConfigError(f"run: {folder} is there already and is never overwritten; use --run {free_name(folder)}, or --resume {folder}")
+        raise ConfigError(
+            f"run: {folder} is there already and is never overwritten; use --run {free_name(folder)}, or --resume {folder}"
+        )
     from .run import Run
 
     run = Run(config, folder)
@@ -134,7 +156,11 @@ def resumed_run(folder: Path, overrides: dict[str, str]) -> Any:
     run.resume()
     if run.ended:
         run.close()
-        more = "a larger --total-steps" if run.steps >= config.total_steps else "--evaluation.stop-at null --evaluation.patience null"
+        more = (
+            "a larger --total-steps"
+            if run.steps >= config.total_steps
+            else "--evaluation.stop-at null --evaluation.patience null"
+        )
         raise ConfigError(f"{folder} is complete ({run.ended}): go on with {more}")
     if config != before:
         run.write_config()

@@ -9,18 +9,21 @@ import dataclasses
 import difflib
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from sleuth_env import sleuth
-from sleuth_env.policy_file import SUFFIX, names_file, one_line, pretrained_names
-from sleuth_env.relational import MOST_UNITS
+from sleuth_env.checks import one_line
+from sleuth_env.policies.policy_file import SUFFIX, names_file, pretrained_names
+from sleuth_env.sleuth.relational import MOST_UNITS
 
-MOST_QUOTED, MOST_MISTAKES, MOST_FILE_BYTES = 80, 20, 1 << 20
+from .config_file import _Loader
+
+# Characters of a value, and mistakes, that a message repeats.
+MOST_QUOTED = 80
+MOST_MISTAKES = 20
 
 
 class ConfigError(ValueError):
@@ -41,7 +44,9 @@ def options_of(value: Any) -> Any:
     known = [field.name for field in dataclasses.fields(sleuth.Options)]
     for key in value:
         if key not in known:
-            raise PydanticCustomError("option", "{text}", {"text": f"{str(key)[:MOST_QUOTED]}: {unknown_key(str(key)[:MOST_QUOTED], known)}"})
+            raise PydanticCustomError(
+                "option", "{text}", {"text": f"{str(key)[:MOST_QUOTED]}: {unknown_key(str(key)[:MOST_QUOTED], known)}"}
+            )
     try:
         return sleuth.Options(**value)
     except ValueError as error:
@@ -63,7 +68,9 @@ def player_name(value: Any) -> Any:
     """Check that a text names a bot or a policy file; whether the file is one shows when it is loaded."""
     if isinstance(value, str) and value not in sleuth.BOTS and not names_file(value):
         known = ", ".join([*sleuth.BOTS, *pretrained_names()])
-        raise PydanticCustomError("player", "must be one of {names}, or a file that ends in {suffix}", {"names": known, "suffix": SUFFIX})
+        raise PydanticCustomError(
+            "player", "must be one of {names}, or a file that ends in {suffix}", {"names": known, "suffix": SUFFIX}
+        )
     return value
 
 
@@ -90,15 +97,22 @@ class NetworkConfig(Section):
     """The policy and the value network: two multi-layer perceptrons of the same shape, or a relational network."""
 
     kind: Literal["mlp", "relational"] = Field(
-        "mlp", description="mlp: perceptrons, of the sizes hidden and cells; relational: the same weights for each opponent, gem and question (algorithm ppo)"
+        "mlp",
+        description="mlp: perceptrons, of the sizes hidden and cells; relational: the same weights for each opponent, gem and question (algorithm ppo)",
     )
     units: Annotated[int, BeforeValidator(whole_number), Field(ge=2, le=MOST_UNITS, multiple_of=2)] = Field(
         32, description="relational: units of a question to an opponent; the other embeddings have half as many"
     )
-    hidden: Annotated[list[Units], Field(min_length=1, max_length=8)] = Field([256, 256], description="units of each hidden layer")
+    hidden: Annotated[list[Units], Field(min_length=1, max_length=8)] = Field(
+        [256, 256], description="units of each hidden layer"
+    )
     activation: Literal["relu", "tanh"] = Field("relu", description="activation function of the hidden layers")
-    cells: Annotated[list[Units], Field(max_length=8)] | None = Field(None, description="hidden layers of the network shared by the gem cards; null: none")
-    initial_bias: dict[str, Bias] = Field({}, description="bias of the untrained policy's logits by the first word of the action, e.g. {accuse: -4}")
+    cells: Annotated[list[Units], Field(max_length=8)] | None = Field(
+        None, description="hidden layers of the network shared by the gem cards; null: none"
+    )
+    initial_bias: dict[str, Bias] = Field(
+        {}, description="bias of the untrained policy's logits by the first word of the action, e.g. {accuse: -4}"
+    )
 
 
 class PpoConfig(Section):
@@ -110,21 +124,32 @@ class PpoConfig(Section):
     batch_size: Annotated[int, BeforeValidator(whole_number), Field(ge=2, le=MOST_ROLLOUT)] = Field(
         1024, description="decisions in a minibatch, a divisor of num_envs * rollout_steps"
     )
-    epochs: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=100)] = Field(4, description="passes over each rollout")
+    epochs: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=100)] = Field(
+        4, description="passes over each rollout"
+    )
     learning_rate: float = Field(3e-4, gt=0, le=1, description="Adam's step size")
-    final_learning_rate: float | None = Field(None, ge=0, le=1, description="its value at the end of the run; null: constant")
+    final_learning_rate: float | None = Field(
+        None, ge=0, le=1, description="its value at the end of the run; null: constant"
+    )
     clip_range: float = Field(0.2, gt=0, le=1, description="how far the probability ratio may move")
-    final_clip_range: float | None = Field(None, gt=0, le=1, description="its value at the end of the run; null: constant")
+    final_clip_range: float | None = Field(
+        None, gt=0, le=1, description="its value at the end of the run; null: constant"
+    )
     entropy: float = Field(0.01, ge=0, le=10, description="weight of the entropy bonus")
-    final_entropy: float | None = Field(None, ge=0, le=10, description="its value at the end of the run; null: constant")
+    final_entropy: float | None = Field(
+        None, ge=0, le=10, description="its value at the end of the run; null: constant"
+    )
     gamma: float = Field(1.0, gt=0, le=1, description="discount a decision")
     gae_lambda: float = Field(0.95, ge=0, le=1, description="lambda of the generalised advantage estimate")
     value_weight: float = Field(0.5, ge=0, le=10, description="weight of the value loss")
     max_grad_norm: float = Field(0.5, gt=0, le=1e6, description="gradients are clipped to this norm")
     value_first: Annotated[int, BeforeValidator(whole_number), Field(ge=0, le=MOST_STEPS)] = Field(
-        200_000, description="with start: decisions at first in which only the value is learned, which a policy file does not hold"
+        200_000,
+        description="with start: decisions at first in which only the value is learned, which a policy file does not hold",
     )
-    target_kl: float | None = Field(None, gt=0, le=1e6, description="an update stops early beyond 1.5 times this divergence; null: never")
+    target_kl: float | None = Field(
+        None, gt=0, le=1e6, description="an update stops early beyond 1.5 times this divergence; null: never"
+    )
 
     def at(self, name: str, progress: float) -> float:
         """Give a scheduled setting where ``progress`` (0 to 1) of the whole run is done."""
@@ -141,7 +166,10 @@ class OpponentsConfig(Section):
         description=f"share of each bot ({', '.join(sleuth.BOTS)}), policy that comes with the package (pretrained:4p) or policy file",
     )
     past_selves: Share = Field(1.0, description="share of snapshots of the learner")
-    learner: Share = Field(1.0, description="algorithm ppo: share of the learner itself, who learns in every seat that is his; at least one in every game")
+    learner: Share = Field(
+        1.0,
+        description="algorithm ppo: share of the learner itself, who learns in every seat that is his; at least one in every game",
+    )
     snapshot_every: Count = Field(50_000, description="steps between two snapshots")
     pool_size: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=64)] = Field(
         8, description="snapshots that play; the oldest leaves, its file stays"
@@ -152,13 +180,22 @@ class EvaluationConfig(Section):
     """Matches against named bots during training; the mean win share decides which policy is the best one."""
 
     against: list[PlayerName] = Field(
-        ["random"], max_length=64, description="one match for each: the policy in one seat, this bot or policy file in the others; [] for none"
+        ["random"],
+        max_length=64,
+        description="one match for each: the policy in one seat, this bot or policy file in the others; [] for none",
     )
     every: Count = Field(100_000, description="steps between two evaluations")
-    deals: Annotated[int, BeforeValidator(whole_number), Field(ge=2, le=100000)] = Field(50, description="deals of a match, each played once from every seat")
+    deals: Annotated[int, BeforeValidator(whole_number), Field(ge=2, le=100000)] = Field(
+        50, description="deals of a match, each played once from every seat"
+    )
     seed: Seed = Field(1_000, description="seed of the deals, the same in every evaluation")
-    stop_at: float | None = Field(None, gt=0, le=1, description="the run ends once an evaluation's mean win share reaches this; null: never")
-    patience: Count | None = Field(None, description="the run ends after as many evaluations in a row without a new best mean win share; null: never")
+    stop_at: float | None = Field(
+        None, gt=0, le=1, description="the run ends once an evaluation's mean win share reaches this; null: never"
+    )
+    patience: Count | None = Field(
+        None,
+        description="the run ends after as many evaluations in a row without a new best mean win share; null: never",
+    )
 
 
 class CheckpointsConfig(Section):
@@ -172,19 +209,34 @@ class Config(Section):
     """A training run."""
 
     run: str = Field("runs/run", min_length=1, description="the run folder, which must not be there yet")
-    start: PolicyFile | None = Field(None, description="algorithm ppo: the policy file whose weights the policy begins with; null: random ones")
+    start: PolicyFile | None = Field(
+        None, description="algorithm ppo: the policy file whose weights the policy begins with; null: random ones"
+    )
     algorithm: Literal["maskable_ppo", "ppo"] = Field(
-        "maskable_ppo", description="maskable_ppo: sb3-contrib's, in one seat of every game; ppo: self-play from every seat, several times faster"
+        "maskable_ppo",
+        description="maskable_ppo: sb3-contrib's, in one seat of every game; ppo: self-play from every seat, several times faster",
     )
     seed: Seed = Field(1, description="seed of the network, of the deals and of the draws of opponents")
-    threads: Annotated[int, Field(ge=1, le=256)] = Field(1, description="threads: of torch; with algorithm ppo, of the games and the opponents too")
-    device: Literal["cpu", "cuda", "auto"] = Field("cpu", description="where torch computes; auto: the GPU if there is one")
-    total_steps: Count = Field(1_000_000, description="decisions of the learner in the whole run, rounded up to whole rollouts of num_envs * ppo.rollout_steps")
-    num_envs: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=16384)] = Field(64, description="games played side by side")
-    record: Literal["sheet", "raw", "exact"] = Field(
-        "sheet", description="observation with the information sheet, without any deduction, or with the chances of each gem by a count of all deals"
+    threads: Annotated[int, Field(ge=1, le=256)] = Field(
+        1, description="threads: of torch; with algorithm ppo, of the games and the opponents too"
     )
-    options: Annotated[sleuth.Options, BeforeValidator(options_of)] = Field(sleuth.Options(), description="options of the game")
+    device: Literal["cpu", "cuda", "auto"] = Field(
+        "cpu", description="where torch computes; auto: the GPU if there is one"
+    )
+    total_steps: Count = Field(
+        1_000_000,
+        description="decisions of the learner in the whole run, rounded up to whole rollouts of num_envs * ppo.rollout_steps",
+    )
+    num_envs: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=16384)] = Field(
+        64, description="games played side by side"
+    )
+    record: Literal["sheet", "raw", "exact"] = Field(
+        "sheet",
+        description="observation with the information sheet, without any deduction, or with the chances of each gem by a count of all deals",
+    )
+    options: Annotated[sleuth.Options, BeforeValidator(options_of)] = Field(
+        sleuth.Options(), description="options of the game"
+    )
     network: NetworkConfig = NetworkConfig()
     ppo: PpoConfig = PpoConfig()
     opponents: OpponentsConfig = OpponentsConfig()
@@ -199,7 +251,9 @@ class Config(Section):
     def fixed(self) -> dict[str, Any]:
         """Give what cannot change when a run is resumed, by dotted paths."""
         flat: dict[str, Any] = {}
-        for key, value in self.model_dump(mode="json", include={"algorithm", "seed", "start", "record", "options", "network"}).items():
+        for key, value in self.model_dump(
+            mode="json", include={"algorithm", "seed", "start", "record", "options", "network"}
+        ).items():
             flat |= {f"{key}.{name}": part for name, part in value.items()} if isinstance(value, dict) else {key: value}
         return flat
 
@@ -212,8 +266,14 @@ class Config(Section):
         if decisions > MOST_ROLLOUT:
             raise _mistake("num_envs", f"num_envs * ppo.rollout_steps must be at most {MOST_ROLLOUT}, got {decisions}")
         if decisions % self.ppo.batch_size:
-            raise _mistake("ppo.batch_size", f"must divide num_envs * ppo.rollout_steps = {decisions}, got {self.ppo.batch_size}")
-        shares = [*self.opponents.bots.values(), self.opponents.past_selves, self.opponents.learner if self.algorithm == "ppo" else 0.0]
+            raise _mistake(
+                "ppo.batch_size", f"must divide num_envs * ppo.rollout_steps = {decisions}, got {self.ppo.batch_size}"
+            )
+        shares = [
+            *self.opponents.bots.values(),
+            self.opponents.past_selves,
+            self.opponents.learner if self.algorithm == "ppo" else 0.0,
+        ]
         if sum(shares) < 0.001:
             raise _mistake("opponents", "the shares must add up to at least 0.001")
         for key in ("stop_at", "patience"):
@@ -236,36 +296,9 @@ def _mistake(path: str, text: str) -> PydanticCustomError:
     return PydanticCustomError("fit", "{text}", {"text": f"{path}: {text}"})
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML 1.2's numbers (``3e-4`` is one; PyYAML reads it as text) and no key twice; safe like yaml.safe_load."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        """Refuse aliases: a few lines of them can stand for more values than fit in memory."""
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.composer.ComposerError(None, None, "aliases (*name) are not allowed", self.peek_event().start_mark)
-        return super().compose_node(parent, index)
-
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """Read a value; what its kind (``!!int foo``, the 45th of a month) does not have gets a place in the message."""
-        try:
-            value = super().construct_object(node, deep)
-        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
-            kind = node.tag.rsplit(":", 1)[-1]
-            raise yaml.constructor.ConstructorError(None, None, f"{shown(node.value)} is no {kind}", node.start_mark) from error
-        if isinstance(value, int) and value.bit_length() > 64:
-            raise yaml.constructor.ConstructorError(None, None, "a whole number of more than 64 bits", node.start_mark)
-        return value
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Read a mapping, if no key is there twice."""
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        twice = next((key for i, key in enumerate(keys) if key in keys[:i]), None)
-        if twice is not None:
-            raise yaml.constructor.ConstructorError(None, None, f"the key {twice!r} is there twice", node.start_mark)
-        return super().construct_mapping(node, deep)
-
-
-_Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"^[-+]?(\d[\d_]*\.?\d*|\.\d+)[eE][-+]?\d+$"), list("-+.0123456789"))
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?(\d[\d_]*\.?\d*|\.\d+)[eE][-+]?\d+$"), list("-+.0123456789")
+)
 
 
 def shown(value: Any) -> str:
@@ -276,43 +309,11 @@ def shown(value: Any) -> str:
 
 def differences(there: dict[str, Any], here: dict[str, Any], place: str = "here") -> str:
     """Say what differs between two dicts, with both values; empty where nothing does."""
-    return ", ".join(f"{key} is {shown(there.get(key))} there, {shown(here.get(key))} {place}" for key in there | here if there.get(key) != here.get(key))
-
-
-def read_yaml(text: str, name: str) -> Any:
-    """Parse YAML text; ``name`` is the file or the key that the message names.
-
-    Raises:
-        ConfigError: the text is not YAML.
-    """
-    try:
-        return yaml.load(text, _Loader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise ConfigError(one_line(f"{name}{where}: not YAML: {getattr(error, 'problem', None) or error}")) from error
-    except RecursionError as error:
-        raise ConfigError(f"{name}: nested too deeply") from error
-
-
-def read_file(path: str | Path) -> dict[str, Any]:
-    """Read a configuration file into a mapping that nobody has validated yet.
-
-    Raises:
-        ConfigError: there is no such file, or it is not a YAML mapping.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            content = file.read(MOST_FILE_BYTES + 1)
-        text = content.decode()
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be read as a configuration file: {getattr(error, 'strerror', None) or error}") from error
-    if len(content) > MOST_FILE_BYTES:
-        raise ConfigError(f"{path}: larger than any configuration file ({MOST_FILE_BYTES} bytes)")
-    mapping = read_yaml(text, str(path))
-    if not isinstance(mapping, dict):
-        raise ConfigError(f"{path}: must be a mapping of keys to values, got {shown(mapping)}")
-    return mapping
+    return ", ".join(
+        f"{key} is {shown(there.get(key))} there, {shown(here.get(key))} {place}"
+        for key in there | here
+        if there.get(key) != here.get(key)
+    )
 
 
 def make_config(mapping: dict[str, Any], source: str = "configuration") -> Config:
@@ -326,7 +327,11 @@ def make_config(mapping: dict[str, Any], source: str = "configuration") -> Confi
     except ValidationError as error:
         # A list gives as many mistakes as it has bad items, each under its own place.
         lines = [one_line(f"{source}: {_explain(mistake)}") for mistake in error.errors()[:MOST_MISTAKES]]
-        more = [f"{source}: and {error.error_count() - MOST_MISTAKES} mistakes more"] if error.error_count() > MOST_MISTAKES else []
+        more = (
+            [f"{source}: and {error.error_count() - MOST_MISTAKES} mistakes more"]
+            if error.error_count() > MOST_MISTAKES
+            else []
+        )
         raise ConfigError("\n".join(lines + more)) from error
 
 
@@ -350,7 +355,13 @@ def _legal(schema: dict[str, Any]) -> str:
     """Say in words what a JSON schema allows."""
     schema = schema.get("anyOf", [schema])[0]
     # Beside JSON's names stand pydantic's own: those of numbers that are prepared before they are checked.
-    words = {"exclusiveMinimum": "above", "minimum": "at least", "ge": "at least", "exclusiveMaximum": "below", "lt": "below"}
+    words = {
+        "exclusiveMinimum": "above",
+        "minimum": "at least",
+        "ge": "at least",
+        "exclusiveMaximum": "below",
+        "lt": "below",
+    }
     words |= {"maximum": "at most", "le": "at most", "multiple_of": "a multiple of"}
     limits = [f"{word} {schema[key]}" for key, word in words.items() if key in schema]
     if "items" in schema and (each := _legal(schema["items"])):

@@ -10,15 +10,17 @@ from typing import Any
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat, filter_excluded_keys
 from torch.utils.tensorboard import SummaryWriter
 
-from sleuth_env.policy_file import write_atomically
+from sleuth_env.checks import one_line
+from sleuth_env.files import write_atomically
 
-from .config import ConfigError
-from .progress import STEPS, read_rows
+from .config import MOST_STEPS, ConfigError
 
 
 def make_logger(folder: Path, steps: int) -> Logger:
     """Make a logger whose curves go on after ``steps``: what an interrupted run wrote beyond its checkpoint is dropped."""
-    return Logger(str(folder), [CsvCurve(folder / "progress.csv", steps), TensorBoardCurve(folder / "tensorboard", steps)])
+    return Logger(
+        str(folder), [CsvCurve(folder / "progress.csv", steps), TensorBoardCurve(folder / "tensorboard", steps)]
+    )
 
 
 class CsvCurve(KVWriter):
@@ -38,7 +40,10 @@ class CsvCurve(KVWriter):
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """Append a row, with new columns where there are new keys."""
-        row = {key: getattr(value, "item", lambda v=value: v)() for key, value in filter_excluded_keys(key_values, key_excluded, "csv").items()}
+        row = {
+            key: getattr(value, "item", lambda v=value: v)()
+            for key, value in filter_excluded_keys(key_values, key_excluded, "csv").items()
+        }
         self.rows.append(row)
         fresh = sorted(row.keys() - set(self.columns))
         self.columns += fresh
@@ -65,3 +70,30 @@ class TensorBoardCurve(TensorBoardOutputFormat):
     def __init__(self, folder: Path, steps: int) -> None:
         self.writer = SummaryWriter(str(folder), purge_step=steps + 1 if steps else None)
         self._is_closed = False
+
+
+STEPS, SECONDS, EVALUATION = "time/total_timesteps", "time/seconds", "eval/"
+
+
+def read_rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    """Give the columns and the rows of a curve, each cell a number or empty; half a line at the end, which a process that was killed may have left, is none.
+
+    Raises:
+        ConfigError: the file cannot be read or is no curve.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        reader = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())
+        columns, rows = list(reader.fieldnames or []), list(reader)
+        for number, row in enumerate(rows, 2):
+            if STEPS not in row or len(row) != len(columns) or None in row.values():
+                raise ValueError(f"line {number} has other cells than a {STEPS} and the columns of the first line")
+            for cell in row.values():
+                float(cell or 0)
+            if not 0 <= int(row[STEPS]) <= 2 * MOST_STEPS:
+                raise ValueError(f"line {number} has no {STEPS} that can be")
+    except (ValueError, OSError, csv.Error) as error:
+        raise ConfigError(
+            one_line(f"{path} is not the curve of a run ({getattr(error, 'strerror', None) or error})")
+        ) from error
+    return columns, rows

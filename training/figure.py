@@ -14,11 +14,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter, PercentFormatter
 from numpy.typing import NDArray
 
-from sleuth_env.policy_file import one_line, write_atomically
+from sleuth_env.checks import one_line
+from sleuth_env.files import write_atomically
 
 from .command import Parser, failed, say
-from .config import ConfigError, make_config, read_file
-from .progress import EVALUATION, SECONDS, STEPS, read_rows
+from .config import ConfigError, make_config
+from .config_file import read_file
+from .curve import EVALUATION, SECONDS, STEPS, read_rows
 
 DESCRIPTION = """Draw the learning curves of training runs as a PNG file: the win share in each evaluation, one panel for each opponent, next to the
 share of equally good players. The numbers are those of progress.csv in the run folders.
@@ -65,12 +67,16 @@ def read_evaluations(folder: Path) -> Evaluations:
     columns, rows = read_rows(folder / "progress.csv")
     # In the order of the configuration; after a resumption there may be others.
     named = [EVALUATION + name for name in config.evaluation.against]
-    opponents = [column for column in dict.fromkeys([*named, *columns]) if column.startswith(EVALUATION) and column in columns]
+    opponents = [
+        column for column in dict.fromkeys([*named, *columns]) if column.startswith(EVALUATION) and column in columns
+    ]
     rows = [row for row in rows if any(row[column] for column in opponents)]
     if not rows:
         raise ConfigError(one_line(f"{folder / 'progress.csv'} has no evaluation yet"))
     shares = {column.removeprefix(EVALUATION): numbers(rows, column) for column in opponents}
-    return Evaluations(str(folder), config.options.num_players, numbers(rows, STEPS), numbers(rows, SECONDS) / 3600, shares)
+    return Evaluations(
+        str(folder), config.options.num_players, numbers(rows, STEPS), numbers(rows, SECONDS) / 3600, shares
+    )
 
 
 def numbers(rows: Sequence[dict[str, str]], column: str) -> NDArray[np.float64]:
@@ -94,7 +100,9 @@ def draw(runs: Sequence[Evaluations], hours: bool = False) -> bytes:
     panels[0].set_ylim(bottom=0)
     for panel in panels[::columns]:
         panel.set_ylabel("win share")
-    legend = figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=1 if len(runs) > 3 else 2, frameon=False)
+    legend = figure.legend(
+        lines.values(), lines.keys(), loc="outside lower center", ncols=1 if len(runs) > 3 else 2, frameon=False
+    )
     for text in legend.get_texts():
         text.set_parse_math(False)
     content = BytesIO()
@@ -110,7 +118,12 @@ def draw_panel(panel: Any, opponent: str, runs: Sequence[Evaluations], hours: bo
     lines = {}
     for number, run in enumerate(runs):
         shares = run.shares.get(opponent, np.full(len(run.steps), np.nan))
-        style = {"color": f"C{number % 10}", "linestyle": STYLES[number // 10 % len(STYLES)], "marker": "o", "markersize": 3}
+        style = {
+            "color": f"C{number % 10}",
+            "linestyle": STYLES[number // 10 % len(STYLES)],
+            "marker": "o",
+            "markersize": 3,
+        }
         known = ~np.isnan(shares)
         (lines[shortened(run.label)],) = panel.plot((run.hours if hours else run.steps)[known], shares[known], **style)
     for number, players in enumerate(sorted({run.num_players for run in runs})):
@@ -136,8 +149,15 @@ def make_parser() -> Parser:
     """Make the parser of the command line."""
     parser = Parser("python -m training.plot", DESCRIPTION)
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a run folder; several are drawn in one picture")
-    parser.add_argument("--out", default="curve.png", metavar="FILE", help="the picture, which is replaced if it is there; its name ends in .png [curve.png]")
-    parser.add_argument("--hours", action="store_true", help="over hours of training instead of decisions of the learner")
+    parser.add_argument(
+        "--out",
+        default="curve.png",
+        metavar="FILE",
+        help="the picture, which is replaced if it is there; its name ends in .png [curve.png]",
+    )
+    parser.add_argument(
+        "--hours", action="store_true", help="over hours of training instead of decisions of the learner"
+    )
     return parser
 
 
@@ -149,7 +169,9 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         given = make_parser().parse_args(arguments)
         out = Path(given.out)
         if out.suffix != ".png" or "\0" in given.out or out.is_dir() or not out.parent.is_dir():
-            raise ConfigError(one_line(f"--out must be a file that ends in .png, in a folder that is there, got {given.out!r}"))
+            raise ConfigError(
+                one_line(f"--out must be a file that ends in .png, in a folder that is there, got {given.out!r}")
+            )
         # A run that is given twice is drawn once.
         runs = [read_evaluations(Path(run)) for run in dict.fromkeys(given.runs)]
     except (ValueError, OSError) as error:

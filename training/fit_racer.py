@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 import sleuth_env.sleuth.racer as racer
+
 from sleuth_env import Options, make_bot, sleuth
-from sleuth_env.arguments import some, whole
-from sleuth_env.match import Table
+from sleuth_env.cli.arguments import some, whole
+from sleuth_env.matches.table import Table
 
 TABLE = Path(racer.__file__).with_name("outlook.json")
 VARIANTS: dict[str, dict[str, int | bool]] = {
@@ -70,11 +70,22 @@ def play(options: Options, explorer: Explorer, seed: int, num_games: int) -> dic
     explorer.waited = []
     while not table.finished.all():
         rows = np.flatnonzero(~table.finished)
-        who.update(zip(table.decision_seeds(rows).tolist(), zip(rows.tolist(), table.actors[rows].tolist(), strict=True), strict=True))
+        who.update(
+            zip(
+                table.decision_seeds(rows).tolist(),
+                zip(rows.tolist(), table.actors[rows].tolist(), strict=True),
+                strict=True,
+            )
+        )
         table.play_round()
     won = table.states["place"] == 1
-    notes = {moment: [(race, won[who[number]]) for at, number, race in explorer.waited if at == moment] for moment in MOMENTS}
-    return {moment: (np.array([race for race, _ in some]), np.array([won for _, won in some])) for moment, some in notes.items()}
+    notes = {
+        moment: [(race, won[who[number]]) for at, number, race in explorer.waited if at == moment] for moment in MOMENTS
+    }
+    return {
+        moment: (np.array([race for race, _ in some]), np.array([won for _, won in some]))
+        for moment, some in notes.items()
+    }
 
 
 def regress(races: np.ndarray, won: np.ndarray) -> np.ndarray:
@@ -109,7 +120,10 @@ def fit(options: Options, rounds: int, num_games: int, batch: int, seed: int) ->
     learned = set()
     for number in range(rounds):
         explorer = Explorer(options, weights)
-        parts = [play(options, explorer, seed + 1000 * number + start, min(batch, num_games - start)) for start in range(0, num_games, batch)]
+        parts = [
+            play(options, explorer, seed + 1000 * number + start, min(batch, num_games - start))
+            for start in range(0, num_games, batch)
+        ]
         for moment in MOMENTS:
             notes = [part[moment] for part in parts if len(part[moment][0])]
             if not notes:
@@ -117,18 +131,33 @@ def fit(options: Options, rounds: int, num_games: int, batch: int, seed: int) ->
             races, won = (np.concatenate([note[i] for note in notes]) for i in range(2))
             weights[moment] = regress(races, won)
             learned.add(moment)
-            print(f"  round {number + 1}, {moment}: {len(won)} waits, {won.mean():.3f} won, weights {weights[moment].round(3).tolist()}", flush=True)
+            print(
+                f"  round {number + 1}, {moment}: {len(won)} waits, {won.mean():.3f} won, weights {weights[moment].round(3).tolist()}",
+                flush=True,
+            )
     return weights if learned else None
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Describe the command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m training.fit_racer", description=__doc__.split("\n\n", 1)[1], formatter_class=argparse.RawTextHelpFormatter
+        prog="python -m training.fit_racer",
+        description=__doc__.split("\n\n", 1)[1],
+        formatter_class=argparse.RawTextHelpFormatter,
     )
     add = partial(parser.add_argument, metavar="VALUE")
-    add("--variants", type=some(list(VARIANTS)), default=list(VARIANTS), help=f"some of {', '.join(VARIANTS)} (two missing gems), separated by commas [all]")
-    add("--players", type=some(["3", "4", "5"]), default=["3", "4", "5"], help="some of 3, 4, 5; two missing gems: 3 and 4 only [3,4,5]")
+    add(
+        "--variants",
+        type=some(list(VARIANTS)),
+        default=list(VARIANTS),
+        help=f"some of {', '.join(VARIANTS)} (two missing gems), separated by commas [all]",
+    )
+    add(
+        "--players",
+        type=some(["3", "4", "5"]),
+        default=["3", "4", "5"],
+        help="some of 3, 4, 5; two missing gems: 3 and 4 only [3,4,5]",
+    )
     add("--games", type=whole(1, MOST), default=600, help="games of each round [600]")
     add("--rounds", type=whole(1, MOST), default=2, help="fits, each with games of the one before [2]")
     add("--batch", type=whole(1, MOST), default=200, help="games side by side [200]")
@@ -150,7 +179,12 @@ def main(arguments: list[str] | None = None) -> int:
                 print("  nobody waited in too few games, nothing was learned: the table stays as it is")
                 continue
             facts = {"games": given.games, "rounds": given.rounds, "batch": given.batch, "seed": given.seed}
-            write(given.out, variant, players, facts | {moment: [round(float(weight), 4) for weight in values] for moment, values in weights.items()})
+            write(
+                given.out,
+                variant,
+                players,
+                facts | {moment: [round(float(weight), 4) for weight in values] for moment, values in weights.items()},
+            )
     return 0
 
 
@@ -159,7 +193,9 @@ def write(path: Path, variant: str, players: int, entry: dict[str, Any]) -> None
     table = json.loads(path.read_text()) if path.exists() else {}
     table.setdefault(variant, {})[str(players)] = entry
     lines = [
-        f'  "{name}": {{\n' + ",\n".join(f'    "{number}": {json.dumps(table[name][number])}' for number in sorted(table[name])) + "\n  }"
+        f'  "{name}": {{\n'
+        + ",\n".join(f'    "{number}": {json.dumps(table[name][number])}' for number in sorted(table[name]))
+        + "\n  }"
         for name in sorted(table)
     ]
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n")

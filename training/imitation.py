@@ -17,17 +17,19 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sleuth_env.arguments import real, whole
-from sleuth_env.policy import make_player, save_policy
-from sleuth_env.policy_file import SUFFIX, PolicyError
+from sleuth_env.cli.arguments import real, whole
+from sleuth_env.matches.players import make_player
+from sleuth_env.policies.policy import save_policy
+from sleuth_env.policies.policy_file import SUFFIX, PolicyError
 
+from .checkpoint import package_versions
 from .command import Parser, add_keys, failed, free_name, overridden, parsed, say
-from .config import Config, ConfigError, make_config, read_file
-from .distribution import masked_log_probs
+from .config import Config, ConfigError, make_config
+from .config_file import read_file
+from .decisions import masked_log_probs
 from .lessons import DECLINED, KINDS, Ints, Lessons, collect
 from .network import device_of, make_network
 from .screen import Screen
-from .versions import package_versions
 
 DESCRIPTION = """Let the policy of a configuration learn to decide like a teacher, and save it for training to start from:
 
@@ -88,7 +90,9 @@ def weights_of(kinds: Ints, declined: float) -> NDArray[np.float32]:
     return np.where(kinds == DECLINED, 1 / declined, 1).astype(np.float32)
 
 
-def train(network: Any, lessons: Lessons, settings: Settings, chance: np.random.Generator, show: Callable[[int, float], None]) -> None:
+def train(
+    network: Any, lessons: Lessons, settings: Settings, chance: np.random.Generator, show: Callable[[int, float], None]
+) -> None:
     """Learn from the lessons that are not held out; ``show`` is told how many minibatches are done, and the latest loss."""
     rows, device = np.flatnonzero(~lessons.held_out), next(network.parameters()).device
     optimizer = torch.optim.Adam(network.parameters(), eps=1e-5, fused=True)
@@ -110,7 +114,10 @@ def train(network: Any, lessons: Lessons, settings: Settings, chance: np.random.
 def _scores(network: Any, lessons: Lessons, rows: Ints) -> tuple[torch.Tensor, torch.Tensor]:
     """Give the log-probability of the teacher's action (f4 [.]) and the likeliest action (i8 [.]) in some decisions."""
     logits, _ = network(lessons.seen.take(rows))
-    legal, actions = (torch.from_numpy(array).to(logits.device) for array in (lessons.masks(rows, logits.shape[1]), lessons.actions[rows]))
+    legal, actions = (
+        torch.from_numpy(array).to(logits.device)
+        for array in (lessons.masks(rows, logits.shape[1]), lessons.actions[rows])
+    )
     log_probs = masked_log_probs(logits, legal.float())
     return log_probs.gather(1, actions[:, None])[:, 0], log_probs.argmax(dim=1)
 
@@ -134,7 +141,10 @@ def examine(network: Any, lessons: Lessons, declined: float) -> list[Marks]:
 def lines(marks: Sequence[Marks]) -> list[str]:
     """Write down an examination."""
     head = f"{'held out':<16}{'decisions':>10}{'agreement':>11}{'teacher':>9}{'cross-entropy':>15}"
-    rows = [f"{mark.kind:<16}{mark.number:>10,}{mark.agreement:>11.1%}{mark.teacher:>9.1%}{mark.cross_entropy:>15.4f}" for mark in marks]
+    rows = [
+        f"{mark.kind:<16}{mark.number:>10,}{mark.agreement:>11.1%}{mark.teacher:>9.1%}{mark.cross_entropy:>15.4f}"
+        for mark in marks
+    ]
     notes = [
         "agreement: the policy's likeliest action is the teacher's. teacher: so often it does the same again with other random bits.",
         "all: as often as each kind comes in games.",
@@ -147,12 +157,25 @@ def lines(marks: Sequence[Marks]) -> list[str]:
 
 def make_parser() -> Parser:
     """Make a parser with the options of imitation and one for each key of the schema."""
-    parser = Parser("python -m training.imitate", DESCRIPTION, "%(prog)s [-h] CONFIG --teacher BOT --out FILE [--OPTION VALUE ...]")
+    parser = Parser(
+        "python -m training.imitate", DESCRIPTION, "%(prog)s [-h] CONFIG --teacher BOT --out FILE [--OPTION VALUE ...]"
+    )
     parser.add_argument("config", metavar="CONFIG", help="a YAML file, for instance configs/four_players.yaml")
-    parser.add_argument("--teacher", required=True, metavar="BOT", help=f"the name of a bot, or a policy file (*{SUFFIX})")
-    parser.add_argument("--out", required=True, metavar="FILE", help=f"the policy file to write (*{SUFFIX}), which must not be there yet")
+    parser.add_argument(
+        "--teacher", required=True, metavar="BOT", help=f"the name of a bot, or a policy file (*{SUFFIX})"
+    )
+    parser.add_argument(
+        "--out",
+        required=True,
+        metavar="FILE",
+        help=f"the policy file to write (*{SUFFIX}), which must not be there yet",
+    )
     numbers = {
-        "--decisions": (whole(1000, MOST_DECISIONS), 500_000, "decisions to learn from and to be examined on; about 2 kB of memory each"),
+        "--decisions": (
+            whole(1000, MOST_DECISIONS),
+            500_000,
+            "decisions to learn from and to be examined on; about 2 kB of memory each",
+        ),
         "--epochs": (whole(1, 1000), 8, "passes over them"),
         "--batch-size": (whole(1, 2**20), 512, "decisions in a minibatch"),
         "--learning-rate": (real(1e-9, 1), 1e-3, "Adam's step size at first; it falls linearly to 0"),
@@ -161,7 +184,11 @@ def make_parser() -> Parser:
             0.05,
             "share of the offers to accuse declined by the teacher that is kept; each weighs as much as those left out with it",
         ),
-        "--held-out": (real(0.001, 0.999), 0.1, "share of the games that is not learned from, but tells how often policy and teacher agree"),
+        "--held-out": (
+            real(0.001, 0.999),
+            0.1,
+            "share of the games that is not learned from, but tells how often policy and teacher agree",
+        ),
     }
     for name, (kind, default, text) in numbers.items():
         parser.add_argument(name, type=kind, default=default, metavar="VALUE", help=f"{text} [%(default)s]")
@@ -177,7 +204,9 @@ def checked_out(text: str) -> Path:
     """
     out = Path(text)
     if out.suffix != SUFFIX or "\0" in text:
-        raise ConfigError(f"command line: --out must be the name of a policy file, which ends in {SUFFIX}, got {text!r}")
+        raise ConfigError(
+            f"command line: --out must be the name of a policy file, which ends in {SUFFIX}, got {text!r}"
+        )
     if os.path.lexists(out):
         raise ConfigError(f"command line: --out {out} is there already and is never overwritten")
     place = next(folder for folder in out.absolute().parents if folder.exists())
@@ -190,7 +219,20 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
     """Run the command; give its exit code. `came` are the signals to stop, also those that a library has swallowed while it was imported."""
     try:
         given = parsed(make_parser(), arguments)
-        own = {key: given.pop(key) for key in ("config", "teacher", "out", "decisions", "epochs", "batch_size", "learning_rate", "declined", "held_out")}
+        own = {
+            key: given.pop(key)
+            for key in (
+                "config",
+                "teacher",
+                "out",
+                "decisions",
+                "epochs",
+                "batch_size",
+                "learning_rate",
+                "declined",
+                "held_out",
+            )
+        }
         config, out = make_config(overridden(read_file(own["config"]), given), own["config"]), checked_out(own["out"])
         teacher = make_player(own["teacher"], config.options)
     except (ValueError, OSError) as error:
@@ -215,15 +257,25 @@ def _imitate(config: Config, teacher: Any, own: dict[str, Any], out: Path) -> No
     say(f"{teacher.name} plays {own['decisions']:,} decisions")
     screen = Screen(own["decisions"], unit="decisions")
     try:
-        lessons = collect(config, teacher, own["decisions"], own["declined"], own["held_out"], lambda number: screen.show(number, ""))
+        lessons = collect(
+            config, teacher, own["decisions"], own["declined"], own["held_out"], lambda number: screen.show(number, "")
+        )
     finally:
         screen.close()
     learned = int((~lessons.held_out).sum())
     if learned in (0, len(lessons)):
-        raise ConfigError(f"command line: --held-out {own['held_out']} leaves no decisions to learn from or none to be examined on; use more --decisions")
+        raise ConfigError(
+            f"command line: --held-out {own['held_out']} leaves no decisions to learn from or none to be examined on; use more --decisions"
+        )
     screen = Screen(settings.epochs * ceil(learned / settings.batch_size), unit="minibatches")
     try:
-        train(network, lessons, settings, np.random.default_rng(config.seed), lambda number, loss: screen.show(number, f"loss {loss:.4f}"))
+        train(
+            network,
+            lessons,
+            settings,
+            np.random.default_rng(config.seed),
+            lambda number, loss: screen.show(number, f"loss {loss:.4f}"),
+        )
     finally:
         screen.close()
     out.parent.mkdir(parents=True, exist_ok=True)

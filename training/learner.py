@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import torch
 
 from sleuth_env.game import Bot
-from sleuth_env.policy import Policy
+from sleuth_env.policies.policy import Policy
 
 # Who may sit in the other seats: by a name that stays the same when a run is resumed, the player and its share.
 Opponents = Mapping[str, tuple[Bot, float]]

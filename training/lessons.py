@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sleuth_env import sleuth
+from sleuth_env.envs.vector import SleuthVectorEnv
 from sleuth_env.game import Bot, Records, opaque
-from sleuth_env.vector import SleuthVectorEnv
 
 from .config import Config, verb_of
 from .sparse import SparseRows, observed
@@ -58,7 +58,9 @@ class Lessons:
         return np.unpackbits(self.legal[rows], axis=1, count=num_actions)
 
 
-def collect(config: Config, teacher: Bot, number: int, declined: float, held_out: float, show: Callable[[int], None]) -> Lessons:
+def collect(
+    config: Config, teacher: Bot, number: int, declined: float, held_out: float, show: Callable[[int], None]
+) -> Lessons:
     """Let a teacher play until so many decisions are kept.
 
     Args:
@@ -78,7 +80,10 @@ def collect(config: Config, teacher: Bot, number: int, declined: float, held_out
         if size >= number:
             break
     names = ("legal", "actions", "again", "kinds", "held_out")
-    return Lessons(SparseRows.joined([part.seen for part in parts]), *(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    return Lessons(
+        SparseRows.joined([part.seen for part in parts]),
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in names),
+    )
 
 
 def _played(config: Config, teacher: Bot, declined: float, held_out: float) -> Iterator[Lessons]:
@@ -103,9 +108,13 @@ def _played(config: Config, teacher: Bot, declined: float, held_out: float) -> I
         held[over] = chance.random(len(over)) < held_out
 
 
-def _again(teacher: Bot, views: Records, legal: NDArray[np.uint8], rows: Ints, actions: Ints, bits: np.random.Generator) -> Ints:
+def _again(
+    teacher: Bot, views: Records, legal: NDArray[np.uint8], rows: Ints, actions: Ints, bits: np.random.Generator
+) -> Ints:
     """Ask the teacher once more in some games, with other random bits; elsewhere its action stands (i8 [B])."""
     again = actions.copy()
     if len(rows):
-        again[rows] = teacher.act(opaque(views)[rows].view(sleuth.VIEW), legal[rows], bits.integers(0, 2**64, len(rows), np.uint64))
+        again[rows] = teacher.act(
+            opaque(views)[rows].view(sleuth.VIEW), legal[rows], bits.integers(0, 2**64, len(rows), np.uint64)
+        )
     return again

@@ -13,14 +13,13 @@ from stable_baselines3.common.logger import Logger
 from torch import nn
 
 from sleuth_env import sleuth
-from sleuth_env.policy import Policy
-from sleuth_env.sb3 import SleuthVecEnv
+from sleuth_env.envs.sb3 import SleuthVecEnv
+from sleuth_env.policies.policy import Policy
 
-from .cells import make_cells, num_scores, perceptron
 from .checkpoint import restore_optimizer
 from .config import Config, ConfigError
 from .learner import Learned, Opponents
-from .network import begin_logits, device_of, linear_layers, numpy_policy
+from .network import begin_logits, device_of, linear_layers, make_cells, num_scores, numpy_policy, perceptron
 
 
 class Hidden(nn.Module):
@@ -66,7 +65,9 @@ class CellPolicy(MaskableActorCriticPolicy):
 
     def player(self, steps: int) -> Policy:
         """Give the policy as a player that needs no torch."""
-        return numpy_policy(self.config, linear_layers(self.mlp_extractor.policy_net), self.action_net, self.mlp_extractor.cells, steps)
+        return numpy_policy(
+            self.config, linear_layers(self.mlp_extractor.policy_net), self.action_net, self.mlp_extractor.cells, steps
+        )
 
 
 class Watch(BaseCallback):
@@ -78,7 +79,9 @@ class Watch(BaseCallback):
         self.episodes: list[tuple[float, int]] = []
 
     def _on_step(self) -> bool:
-        self.episodes += [(info["episode"]["r"], info["episode"]["l"]) for info in self.locals["infos"] if "episode" in info]
+        self.episodes += [
+            (info["episode"]["r"], info["episode"]["l"]) for info in self.locals["infos"] if "episode" in info
+        ]
         return not self.stopped()
 
 
@@ -145,7 +148,9 @@ class MaskableLearner:
 
     def load(self, policy: Policy) -> None:
         """Refuse: the value would begin untrained and spoil the policy in the first updates."""
-        raise ConfigError("start: only algorithm ppo can begin with a policy (it learns the value first), got maskable_ppo")
+        raise ConfigError(
+            "start: only algorithm ppo can begin with a policy (it learns the value first), got maskable_ppo"
+        )
 
     def set_opponents(self, opponents: Opponents) -> None:
         """Draw opponents from these."""

@@ -6,20 +6,21 @@ Axis letters: ``B`` rows, ``N`` numbers of an observation, ``H`` units of the fi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from math import ceil
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import linear
 
 from sleuth_env import sleuth
-from sleuth_env.mlp import Layer, Mlp
-from sleuth_env.policy import Policy
-from sleuth_env.policy_file import PolicyError
+from sleuth_env.policies.mlp import Layer, Mlp
+from sleuth_env.policies.policy import Policy
+from sleuth_env.policies.policy_file import PolicyError
 
-from .cells import ACTIVATIONS, Cells, accusations, make_cells, num_scores, perceptron
 from .config import Config, ConfigError, differences, verb_of
 from .relational import RelationalActorCritic, layer_of, set_layer
 from .sparse import Product, SparseRows
@@ -31,7 +32,10 @@ BLOCK = 128
 def begin_logits(last: nn.Linear, config: Config) -> None:
     """Put the initial biases into the policy's last layer, and let a gem's score be added to the logit of accusing it."""
     actions, network = accusations(config), config.network
-    bias = [network.initial_bias.get(verb_of(action, config.options), 0.0) for action in range(sleuth.num_actions(config.options))]
+    bias = [
+        network.initial_bias.get(verb_of(action, config.options), 0.0)
+        for action in range(sleuth.num_actions(config.options))
+    ]
     with torch.no_grad():
         last.bias += torch.tensor(bias, device=last.bias.device)
         if network.cells is not None:
@@ -187,3 +191,66 @@ def numpy_policy(config: Config, layers: list[Layer], last: nn.Linear, cells: Ce
 def linear_layers(modules: Iterable[nn.Module]) -> list[Layer]:
     """Give weight (f4 [outputs, inputs]) and bias (f4 [outputs]) of each linear layer."""
     return [layer_of(module) for module in _linear(modules)]
+
+
+ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
+
+
+def perceptron(sizes: list[int], activation: str, last: bool) -> nn.Sequential:
+    """Make linear layers with an activation after each, or (not ``last``) after each but the last."""
+    layers: list[nn.Module] = []
+    for before, after in pairwise(sizes):
+        layers += [nn.Linear(before, after), ACTIVATIONS[activation]()]
+    return nn.Sequential(*layers if last else layers[:-1])
+
+
+def accusations(config: Config) -> list[int]:
+    """List the actions that accuse a gem card, in the order of the gem cards."""
+    return [
+        action for action in range(sleuth.num_actions(config.options)) if verb_of(action, config.options) == "accuse"
+    ]
+
+
+def gem_inputs(config: Config) -> NDArray[np.int32]:
+    """List the inputs that are about each gem card (i4 [G, K]): all blocks of the observation whose last axis is the gem cards."""
+    layout, number = sleuth.observation_layout(config.options, config.record), len(accusations(config))
+    places = [
+        np.arange(layout.size)[layout[block.name]].reshape(-1, number) for block in layout if block.shape[-1] == number
+    ]
+    return np.concatenate(places).T.astype(np.int32)
+
+
+class Cells(nn.Module):
+    """One small network with the same weights for every gem card, which gives each a score."""
+
+    def __init__(self, config: Config, hidden: list[int]) -> None:
+        super().__init__()
+        inputs = gem_inputs(config)
+        self.layers = perceptron([inputs.shape[1], *hidden, 1], config.network.activation, last=False)
+        self.register_buffer("inputs", torch.as_tensor(inputs, dtype=torch.long), persistent=False)
+        # Where each number of the observation goes among the inputs of all cells, -1 where nowhere.
+        self.places = np.full(sleuth.observation_size(config.options, config.record), -1, np.int32)
+        self.places[inputs] = np.arange(inputs.size).reshape(inputs.shape)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Give the scores (f4 [B, G]) for observations (f4 [B, N])."""
+        scores: torch.Tensor = self.layers(observations[:, self.inputs]).squeeze(-1)
+        return scores
+
+    def of_rows(self, observations: SparseRows) -> torch.Tensor:
+        """Give the scores (f4 [B, G]) for observations without their zeros; what many gem cards have in common is worked out once."""
+        different, which = (
+            torch.from_numpy(array).to(self.inputs.device)
+            for array in observations.cells(self.places, *self.inputs.shape)
+        )
+        return self.layers(different)[:, 0].index_select(0, which.flatten()).view(which.shape)
+
+
+def make_cells(config: Config) -> Cells | None:
+    """Make the cell network if the configuration has one."""
+    return None if config.network.cells is None else Cells(config, config.network.cells)
+
+
+def num_scores(config: Config) -> int:
+    """Count the scores that join the policy's last hidden layer."""
+    return 0 if config.network.cells is None else len(accusations(config))

@@ -27,21 +27,19 @@ import torch
 from numpy.typing import NDArray
 
 from sleuth_env import sleuth
-from sleuth_env.bits import kernel
+from sleuth_env.envs.vector import SleuthVectorEnv
 from sleuth_env.game import Bot, Records, opaque
-from sleuth_env.policy import Policy
-from sleuth_env.vector import SleuthVectorEnv
+from sleuth_env.kernels import kernel
+from sleuth_env.policies.policy import Policy
+from sleuth_env.threads import Threads
 
-from . import league
-from .cells import accusations
+from . import opponents as league
 from .checkpoint import each_array, restore_optimizer
 from .config import Config
-from .decisions import Decisions
-from .distribution import by_width, entropies, masked_log_probs, sampled
+from .decisions import Decisions, by_width, entropies, masked_log_probs, sampled
 from .learner import Learned, Opponents, Result
-from .network import check_same, device_of, make_network
+from .network import accusations, check_same, device_of, make_network
 from .sparse import SparseRows, observed
-from .threads import Threads
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -146,9 +144,13 @@ class PpoLearner:
         self._begin_optimizer()
         self.threads = Threads(config.threads)
         # The cheapest observation: the learner's own decisions get theirs, which may cost many times as much.
-        self.envs = SleuthVectorEnv(config.num_envs, record="raw", copy=False, threads=config.threads, **asdict(config.options))
+        self.envs = SleuthVectorEnv(
+            config.num_envs, record="raw", copy=False, threads=config.threads, **asdict(config.options)
+        )
         # Two generators: from the bits that bots are handed nothing else can be told.
-        self.chance, self.bits = (np.random.default_rng(sequence) for sequence in np.random.SeedSequence(config.seed).spawn(2))
+        self.chance, self.bits = (
+            np.random.default_rng(sequence) for sequence in np.random.SeedSequence(config.seed).spawn(2)
+        )
         self._names: list[str] = []
         self._opponents: list[Bot] = []
         self._shares = np.ones(1)
@@ -210,7 +212,11 @@ class PpoLearner:
         seats = self.envs.acting_seat
         players, actions = self._players[self._rows, seats], np.zeros(len(seats), np.int64)
         views, legal = opaque(self.envs.views()), self.envs.action_masks()
-        jobs = [(number, rows, self._random(number, rows)) for number in np.unique(players) for rows in self.threads.split(np.flatnonzero(players == number))]
+        jobs = [
+            (number, rows, self._random(number, rows))
+            for number in np.unique(players)
+            for rows in self.threads.split(np.flatnonzero(players == number))
+        ]
 
         def chosen(number: int, rows: Ints, chance: NDArray[Any]) -> Ints | Decisions:
             choose = self._decide if number == LEARNER else self._opponents[number - 1].act
@@ -225,7 +231,11 @@ class PpoLearner:
 
     def _random(self, player: int, rows: Ints) -> NDArray[Any]:
         """Draw what a player needs to choose in some games: the learner a number in [0, 1) for each (f4 [D, 1]), an opponent 64 bits (u8 [D])."""
-        return self.chance.random((len(rows), 1), np.float32) if player == LEARNER else self.bits.integers(0, 2**64, len(rows), np.uint64)
+        return (
+            self.chance.random((len(rows), 1), np.float32)
+            if player == LEARNER
+            else self.bits.integers(0, 2**64, len(rows), np.uint64)
+        )
 
     def _decide(self, views: Records, legal: NDArray[np.uint8], uniform: Floats) -> Decisions:
         """Let the learner choose in some games, one a row."""
@@ -297,11 +307,17 @@ class PpoLearner:
         settings = {name: ppo.at(name, progress) for name in ("learning_rate", "clip_range", "entropy")}
         unexplained = float(np.var(estimates[complete]) / (np.var((estimates + decisions.values)[complete]) + 1e-12))
         means = torch.stack(self._passes(decisions, estimates, complete, settings)).mean(dim=0).tolist()
-        counts = {"n_updates": self.updates, "learning_rate": settings["learning_rate"], "clip_range": settings["clip_range"]}
+        counts = {
+            "n_updates": self.updates,
+            "learning_rate": settings["learning_rate"],
+            "clip_range": settings["clip_range"],
+        }
         statistics = dict(zip(CURVES, means, strict=True)) | counts | {"explained_variance": 1 - unexplained}
         return {f"train/{name}": value for name, value in statistics.items()}
 
-    def _passes(self, decisions: Decisions, estimates: Floats, complete: Ints, settings: dict[str, float]) -> list[torch.Tensor]:
+    def _passes(
+        self, decisions: Decisions, estimates: Floats, complete: Ints, settings: dict[str, float]
+    ) -> list[torch.Tensor]:
         """Pass over minibatches of about equal size, as often as the settings say; give what `CURVES` names for each."""
         ppo, returns, means = self.config.ppo, estimates + decisions.values, []
         goods = (estimates - estimates[complete].mean()) / (estimates[complete].std() + 1e-8)
@@ -315,12 +331,16 @@ class PpoLearner:
                     return means
         return means
 
-    def _minibatch(self, decisions: Decisions, rows: Ints, goods: Floats, returns: Floats, settings: dict[str, float]) -> torch.Tensor:
+    def _minibatch(
+        self, decisions: Decisions, rows: Ints, goods: Floats, returns: Floats, settings: dict[str, float]
+    ) -> torch.Tensor:
         """Take one step of the optimiser by some of the decisions; give what `CURVES` names."""
 
         def judged(part: Ints) -> tuple[tuple[torch.Tensor | None, ...], torch.Tensor]:
             loss, sums = self._sums(decisions, part, goods, returns, settings)
-            return torch.autograd.grad(loss / len(rows), list(self.network.parameters()), allow_unused=True), sums / len(rows)
+            return torch.autograd.grad(
+                loss / len(rows), list(self.network.parameters()), allow_unused=True
+            ), sums / len(rows)
 
         gradients, means = zip(*self.threads.each(judged, self.threads.split(rows)), strict=True)
         for parameter, *parts in zip(self.network.parameters(), *gradients, strict=True):
@@ -329,15 +349,22 @@ class PpoLearner:
         self.optimizer.step()
         return reduce(torch.add, means)
 
-    def _sums(self, decisions: Decisions, rows: Ints, goods: Floats, returns: Floats, settings: dict[str, float]) -> tuple[torch.Tensor, torch.Tensor]:
+    def _sums(
+        self, decisions: Decisions, rows: Ints, goods: Floats, returns: Floats, settings: dict[str, float]
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Give the loss and what `CURVES` names, both summed over some decisions."""
         widths, clip = by_width(decisions.legal, self.late, rows), settings["clip_range"]
-        log_probs, entropy, values = map(torch.cat, zip(*(self._judged(decisions.take(some), first) for some, first in widths), strict=True))
+        log_probs, entropy, values = map(
+            torch.cat, zip(*(self._judged(decisions.take(some), first) for some, first in widths), strict=True)
+        )
         order = np.concatenate([some for some, _ in widths])
         old, good, target = (self._tensor(array[order]) for array in (decisions.log_probs, goods, returns))
         moved = log_probs - old
         ratio = moved.exp()
-        policy_loss, value_loss = -torch.min(ratio * good, ratio.clamp(1 - clip, 1 + clip) * good).sum(), (values - target).square().sum()
+        policy_loss, value_loss = (
+            -torch.min(ratio * good, ratio.clamp(1 - clip, 1 + clip) * good).sum(),
+            (values - target).square().sum(),
+        )
         of_policy = policy_loss - settings["entropy"] * entropy.sum()
         loss = self.config.ppo.value_weight * value_loss + (0 if self.only_value else of_policy)
         divergence, clipped = (ratio - 1 - moved).sum(), ((ratio - 1).abs() > clip).float().sum()
@@ -357,8 +384,16 @@ class PpoLearner:
 
     def state(self) -> dict[str, Any]:
         """Give weights, optimiser, generators, the games under way and the decisions that wait in them."""
-        games = self._position() | {"names": self._names, "seated": self._seated, "last": self._last, "waiting": asdict(self._waiting)}
-        return {"parameters": {"policy": self.network.state_dict(), "optimizer": self.optimizer.state_dict()}, "games": each_array(torch.from_numpy, games)}
+        games = self._position() | {
+            "names": self._names,
+            "seated": self._seated,
+            "last": self._last,
+            "waiting": asdict(self._waiting),
+        }
+        return {
+            "parameters": {"policy": self.network.state_dict(), "optimizer": self.optimizer.state_dict()},
+            "games": each_array(torch.from_numpy, games),
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state; where it has another number of games, new ones are dealt."""
@@ -372,7 +407,12 @@ class PpoLearner:
             waiting = Decisions(**games["waiting"] | {"seen": SparseRows(**games["waiting"]["seen"])})
             self._check(games, waiting)
             self._return_to(games)
-            self._seated, self._names, self._last, self._waiting = bool(games["seated"]), games["names"], games["last"], waiting
+            self._seated, self._names, self._last, self._waiting = (
+                bool(games["seated"]),
+                games["names"],
+                games["last"],
+                waiting,
+            )
 
     def _check(self, games: dict[str, Any], waiting: Decisions) -> None:
         """Raise ValueError where what was stored points outside of what there is; the bytes of the games themselves are taken as they are."""
@@ -382,13 +422,21 @@ class PpoLearner:
         ends = {"players": (LEARNER, len(games["names"])), "lengths": (0, np.inf), "last": (-1, len(waiting) - 1)}
         for name, (least, most) in ends.items():
             array = games[name]
-            if array.shape != self._players.shape or array.dtype != np.int64 or not ((array >= least) & (array <= most)).all():
+            if (
+                array.shape != self._players.shape
+                or array.dtype != np.int64
+                or not ((array >= least) & (array <= most)).all()
+            ):
                 raise ValueError(f"its {name} are out of range")
 
     def _position(self) -> dict[str, Any]:
         """Take down where the games and the generators are."""
         generators = {"chance": self.chance.bit_generator.state, "bits": self.bits.bit_generator.state}
-        return generators | {"envs": self.envs.get_state(), "players": self._players.copy(), "lengths": self._lengths.copy()}
+        return generators | {
+            "envs": self.envs.get_state(),
+            "players": self._players.copy(),
+            "lengths": self._lengths.copy(),
+        }
 
     def _return_to(self, position: dict[str, Any]) -> None:
         """Go back to where they were."""

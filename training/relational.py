@@ -14,16 +14,31 @@ from torch import nn
 from torch.nn.functional import linear
 
 from sleuth_env import sleuth
-from sleuth_env.mlp import Layer
-from sleuth_env.policy import Policy
-from sleuth_env.policy_file import PolicyError
-from sleuth_env.relational import EMBEDDINGS, GEMS, Relational, by_entity, embedded, features_of, layer_parts, logits_of
+from sleuth_env.policies.mlp import Layer
+from sleuth_env.policies.policy import Policy
+from sleuth_env.policies.policy_file import PolicyError
+from sleuth_env.sleuth.relational import (
+    EMBEDDINGS,
+    GEMS,
+    Relational,
+    by_entity,
+    embedded,
+    features_of,
+    layer_parts,
+    logits_of,
+)
 
 from .config import Config
 from .sparse import SparseRows
 
 # Which outputs of which layers are biases of the logits of an action, by its first word.
-BIASES = {"ask": ("score", 0), "final": ("score", 1), "accuse": ("accuse", 0), "exchange": ("other", 0), "pass": ("other", 1)}
+BIASES = {
+    "ask": ("score", 0),
+    "final": ("score", 1),
+    "accuse": ("accuse", 0),
+    "exchange": ("other", 0),
+    "pass": ("other", 1),
+}
 # What lies between features and logits then stays in the processor's cache, forwards and backwards.
 ROWS_AT_ONCE = 128
 # Small at first, so that nothing but the initial biases counts.
@@ -35,7 +50,9 @@ class Layers(nn.ModuleDict):
 
     def __init__(self, parts: Mapping[str, tuple[int, tuple[int, ...]]], question_gems: np.ndarray[Any, Any]) -> None:
         super().__init__({name: nn.Linear(sum(inputs), outputs) for name, (outputs, inputs) in parts.items()})
-        self.register_buffer("question_gems", torch.from_numpy(question_gems.T.copy() * np.float32(GEMS)), persistent=False)
+        self.register_buffer(
+            "question_gems", torch.from_numpy(question_gems.T.copy() * np.float32(GEMS)), persistent=False
+        )
         for name, layer in self.items():
             nn.init.orthogonal_(layer.weight, 0.01 if name in LAST else 2**0.5)
             nn.init.zeros_(layer.bias)
@@ -48,8 +65,18 @@ class Layers(nn.ModuleDict):
         most = torch.broadcast_shapes(*shapes)
         # Arrays of the full size are what costs time: one product makes it, and the sum of all that is smaller is added in place.
         large = [i for i, shape in enumerate(shapes) if shape == most]
-        found = linear(torch.cat([parts[i] for i in large], dim=-1), torch.cat([weights[i] for i in large], dim=1), layer.bias) if large else None
-        small = [linear(parts[i], weights[i]) for i in sorted(range(len(parts)), key=lambda i: shapes[i].numel()) if i not in large]
+        found = (
+            linear(
+                torch.cat([parts[i] for i in large], dim=-1), torch.cat([weights[i] for i in large], dim=1), layer.bias
+            )
+            if large
+            else None
+        )
+        small = [
+            linear(parts[i], weights[i])
+            for i in sorted(range(len(parts)), key=lambda i: shapes[i].numel())
+            if i not in large
+        ]
         if found is None:
             return sum(small, layer.bias)
         return found.add_(sum(small[1:], small[0])) if small else found
@@ -112,7 +139,11 @@ class RelationalActorCritic(nn.Module):
             PolicyError: it has another architecture.
         """
         network = policy.network
-        if not isinstance(network, Relational) or network.units != self.units or network.relations.sizes != self.relations.sizes:
+        if (
+            not isinstance(network, Relational)
+            or network.units != self.units
+            or network.relations.sizes != self.relations.sizes
+        ):
             raise PolicyError(f"{policy.name} has another network than the configuration's")
         for name, layer in network.layers.items():
             set_layer(self.actor[name], layer)

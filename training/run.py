@@ -20,20 +20,19 @@ import numpy as np
 import torch
 
 from sleuth_env import sleuth
-from sleuth_env.match import evaluate
-from sleuth_env.policy import Policy, make_player, save_policy
-from sleuth_env.policy_file import PolicyError, read_metadata, write_atomically
+from sleuth_env.files import write_atomically
+from sleuth_env.matches.match import evaluate
+from sleuth_env.matches.players import make_player
+from sleuth_env.policies.policy import Policy, save_policy
+from sleuth_env.policies.policy_file import PolicyError, read_metadata
 
-from .checkpoint import all_finite, locked, read_checkpoint
+from .checkpoint import all_finite, locked, package_versions, read_checkpoint
 from .config import Config, ConfigError, differences
-from .curve import make_logger
+from .curve import EVALUATION, SECONDS, STEPS, make_logger
 from .early_stop import EarlyStop
-from .league import League
 from .learner import Learned, Learner
-from .pool import Pool
-from .progress import EVALUATION, SECONDS, STEPS
+from .opponents import League, Pool
 from .screen import Screen
-from .versions import package_versions
 
 
 class Run:
@@ -142,7 +141,9 @@ class Run:
             return
         if damaged:
             raise damaged[0][1]
-        raise ConfigError(f"{self.folder} has no checkpoint to resume from; delete the folder, or train into another --run folder")
+        raise ConfigError(
+            f"{self.folder} has no checkpoint to resume from; delete the folder, or train into another --run folder"
+        )
 
     def _restore(self, path: Path) -> None:
         state = read_checkpoint(path, "cpu")
@@ -236,7 +237,9 @@ class Run:
     def evaluate(self) -> dict[str, float]:
         """Play the evaluation's matches, keep the policy if it is the best so far, and give the win shares."""
         settings, policy = self.config.evaluation, self.policy()
-        results = evaluate(sleuth, self.config.options, policy, list(self.baselines.values()), settings.deals, settings.seed)
+        results = evaluate(
+            sleuth, self.config.options, policy, list(self.baselines.values()), settings.deals, settings.seed
+        )
         shares = {name: result.entries[0].win_share for name, result in zip(self.baselines, results, strict=True)}
         score = float(np.mean(list(shares.values())))
         self.early_stop.note(score)
@@ -247,7 +250,12 @@ class Run:
 
     def _log(self, before: int, learned: Learned, scores: dict[str, float], screen: Screen) -> None:
         row: dict[str, Any] = {STEPS: self.steps, "time/iterations": self.iterations, SECONDS: round(self.seconds, 2)}
-        row |= {"time/fps": round(self.steps / max(self.seconds, 1e-9)), **learned.statistics, **scores, **self.league.row()}
+        row |= {
+            "time/fps": round(self.steps / max(self.seconds, 1e-9)),
+            **learned.statistics,
+            **scores,
+            **self.league.row(),
+        }
         row |= {"train/entropy_weight": self.config.ppo.at("entropy", before / self.config.total_steps)}
         if learned.episodes:
             rewards, lengths = np.array(learned.episodes).T
@@ -256,9 +264,15 @@ class Run:
         for key, value in row.items():
             self.logger.record(key, value)
         self.logger.dump(self.steps)
-        names = {"time/fps": "{:,.0f} steps/s", "rollout/win_share": "won {:.1%}", "rollout/ep_len_mean": "{:.0f} decisions a game"}
+        names = {
+            "time/fps": "{:,.0f} steps/s",
+            "rollout/win_share": "won {:.1%}",
+            "rollout/ep_len_mean": "{:.0f} decisions a game",
+        }
         parts = [text.format(row[key]) for key, text in names.items() if key in row]
-        screen.show(self.steps, "   ".join(parts + [f"{key} {share:.1%}" for key, share in scores.items()]), always=bool(scores))
+        screen.show(
+            self.steps, "   ".join(parts + [f"{key} {share:.1%}" for key, share in scores.items()]), always=bool(scores)
+        )
 
     def checkpoint(self) -> None:
         """Write what `resume` needs, and the last policy, each in one atomic step; let old checkpoints go."""
@@ -291,7 +305,9 @@ class Run:
         """Write the resolved configuration."""
         import yaml
 
-        write_atomically(self.folder / "config.yaml", yaml.safe_dump(self.config.model_dump(mode="json"), sort_keys=False).encode())
+        write_atomically(
+            self.folder / "config.yaml", yaml.safe_dump(self.config.model_dump(mode="json"), sort_keys=False).encode()
+        )
 
     @contextmanager
     def _signals(self) -> Iterator[None]:

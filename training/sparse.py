@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from torch.nn.functional import embedding_bag
 
 from sleuth_env import sleuth
-from sleuth_env.bits import inner, kernel
 from sleuth_env.game import Records
+from sleuth_env.kernels import inner, kernel
 
 from .config import Config
 
@@ -44,10 +44,19 @@ class SparseRows:
     def check(self, width: int) -> None:
         """Raise ValueError unless these are rows of so many numbers: the kernels that read them do not look."""
         starts, columns, values = self.starts, self.columns, self.values
-        kinds = (starts.dtype, columns.dtype, values.dtype) == (np.int32, np.int32, np.float32) and starts.ndim == columns.ndim == values.ndim == 1
+        kinds = (starts.dtype, columns.dtype, values.dtype) == (
+            np.int32,
+            np.int32,
+            np.float32,
+        ) and starts.ndim == columns.ndim == values.ndim == 1
         if not kinds or len(columns) != len(values) or not np.isfinite(values).all():
             raise ValueError("its observations are no rows of numbers")
-        if starts[:1].tolist() != [0] or starts[-1] != len(columns) or (np.diff(starts) < 0).any() or not ((columns >= 0) & (columns < width)).all():
+        if (
+            starts[:1].tolist() != [0]
+            or starts[-1] != len(columns)
+            or (np.diff(starts) < 0).any()
+            or not ((columns >= 0) & (columns < width)).all()
+        ):
             raise ValueError("its observations point outside")
 
     @classmethod
@@ -61,7 +70,9 @@ class SparseRows:
         ends = np.cumsum([0, *(len(part.columns) for part in parts)])
         starts = [part.starts[:-1] + end for part, end in zip(parts, ends, strict=False)]
         whole = np.concatenate([*starts, ends[-1:]]).astype(np.int32)
-        return cls(whole, np.concatenate([part.columns for part in parts]), np.concatenate([part.values for part in parts]))
+        return cls(
+            whole, np.concatenate([part.columns for part in parts]), np.concatenate([part.values for part in parts])
+        )
 
     def take(self, rows: NDArray[np.int64]) -> SparseRows:
         """Give some of the rows, in this order."""
@@ -73,7 +84,9 @@ class SparseRows:
 
     def times(self, matrix: torch.Tensor) -> torch.Tensor:
         """Multiply by a dense matrix (f4 [N, H]), on its device: f4 [B, H]."""
-        starts, columns, values = (torch.from_numpy(array).to(matrix.device) for array in (self.starts, self.columns, self.values))
+        starts, columns, values = (
+            torch.from_numpy(array).to(matrix.device) for array in (self.starts, self.columns, self.values)
+        )
         return embedding_bag(columns, matrix, starts, mode="sum", per_sample_weights=values, include_last_offset=True)
 
     def dense(self, size: int, device: Any = None) -> torch.Tensor:
@@ -82,7 +95,9 @@ class SparseRows:
         whole[np.repeat(np.arange(len(self)), np.diff(self.starts)), self.columns] = self.values
         return torch.from_numpy(whole).to(device)
 
-    def cells(self, places: NDArray[np.int32], number: int, width: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def cells(
+        self, places: NDArray[np.int32], number: int, width: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """Cut each row into ``number`` cells of ``width`` numbers; column ``i`` goes to number ``places[i]`` of all of them, or (-1) nowhere.
 
         Gives the cells that differ, f4 [U, width], and which of them each row's cells are, i8 [B, number]. Most cells are equal to many others.

@@ -27,7 +27,9 @@ def guarded(module: str, arguments: Sequence[str] | None, interrupted: str) -> i
                 sys.stderr.write(f"interrupted: {text or interrupted}\n")
                 return 128 + came[-1]
             if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(("training", "sleuth_env")):
-                sys.stderr.write(f'error: training needs {error.name}, which is not installed: pip install ".[train]"\n')
+                sys.stderr.write(
+                    f'error: training needs {error.name}, which is not installed: pip install ".[train]"\n'
+                )
                 return 1
             raise
 

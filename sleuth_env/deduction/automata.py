@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bits import inner, popcount
+from ..bits import popcount
+from ..kernels import inner
 from .evidence import MAX_CARDS, MAX_HOLDERS, MAX_SETS
 
 MAX_LAYERS = MAX_CARDS + 1
@@ -62,7 +63,11 @@ AUTOMATA = np.dtype(
         ("slots", "i8", SLOTS),  # a hash table that is never cleared: older numbers than the clock are vacant
         ("clock", "i8"),
         ("tick", "i8"),  # the clock of the hash table of joint states
-        ("step", "i8", (2, MAX_HOLDERS)),  # of the joint state at hand: each holder's part of the next key without and with the card
+        (
+            "step",
+            "i8",
+            (2, MAX_HOLDERS),
+        ),  # of the joint state at hand: each holder's part of the next key without and with the card
     ],
     align=True,
 )

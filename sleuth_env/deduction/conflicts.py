@@ -26,7 +26,10 @@ def conflict(evidence: np.ndarray, fits: Callable[[np.ndarray], bool]) -> Contra
     for count in list(needed):
         needed = _left_out(evidence, needed, [count], fits)
     cards = int(np.bitwise_or.reduce([evidence["sets"][0, place] for _, place in needed], initial=0))
-    text = "; ".join(constraint_text(evidence[0], *count) for count in needed) or "each card lies with one holder who may have it"
+    text = (
+        "; ".join(constraint_text(evidence[0], *count) for count in needed)
+        or "each card lies with one holder who may have it"
+    )
     holders = {holder for holder, _ in needed}
     return Contradiction(f"no deal satisfies all of this: {text}", holders.pop() if len(holders) == 1 else -1, cards)
 
@@ -39,7 +42,9 @@ def _speaking(evidence: np.ndarray) -> list[Count]:
     return [(int(h), int(s)) for h, s in np.argwhere(speaks) if h < evidence["num_holders"][0]]
 
 
-def _left_out(evidence: np.ndarray, needed: list[Count], some: list[Count], fits: Callable[[np.ndarray], bool]) -> list[Count]:
+def _left_out(
+    evidence: np.ndarray, needed: list[Count], some: list[Count], fits: Callable[[np.ndarray], bool]
+) -> list[Count]:
     """Leave some counts out for good if what is left is still contradictory; give what is left."""
     before = evidence.copy()
     for holder, place in some:

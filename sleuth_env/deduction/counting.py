@@ -7,11 +7,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bits import advance, inner, kernel, popcount
+from ..bits import advance, popcount
+from ..kernels import inner, kernel
 from .automata import AUTOMATA, INTRICATE, MAX_LAYERS, NO_DEAL, make_plan
 from .evidence import MAX_HOLDERS
 from .graph import EDGE, LIVE, NODE, grow, keep_live, new_slots, pack, sum_up
-from .questions import MAX_MISSING, appraise, ask_also, num_outcomes, row_span, set_columns, set_missing, start_question, tabulate
+from .questions import (
+    MAX_MISSING,
+    appraise,
+    ask_also,
+    num_outcomes,
+    row_span,
+    set_columns,
+    set_missing,
+    start_question,
+    tabulate,
+)
 from .sheet import LEVEL, propagate
 
 CAP, KEEP = 150_000, 2_000
@@ -122,7 +133,9 @@ def measure(evidence, orders, cap, keep, seed, sheets, plans, results, holders, 
         automata: AUTOMATA [1], nodes: NODE [N], slots: SLOT [M], room to work in.
     """
     propagate(evidence, sheets, LEVEL)
-    results[0]["code"] = _count(evidence[0], sheets[0], orders, cap, keep, seed, plans[0], results[0], automata[0], nodes, slots)
+    results[0]["code"] = _count(
+        evidence[0], sheets[0], orders, cap, keep, seed, plans[0], results[0], automata[0], nodes, slots
+    )
     if results[0]["code"] == 0:
         _write_marginals(plans[0], results[0], holders)
 
@@ -177,7 +190,11 @@ def _weigh_all(plan, result, live, edges, ask, asks, begin, end, worths):
             ask_also(plan, asks[m]["holder"], asks[m]["cards"] & plan["open"][asks[m]["holder"]], ask)
         tabulate(plan, result["begin"], live, edges, ask, rows, table)
         for m in range(n, after):
-            appraise(table[: outcomes * ask["block"]].reshape(outcomes, ask["block"])[:, (m - n) * answers :], answers, worths[m])
+            appraise(
+                table[: outcomes * ask["block"]].reshape(outcomes, ask["block"])[:, (m - n) * answers :],
+                answers,
+                worths[m],
+            )
         n = after
     return table[: outcomes * ask["block"]].reshape(outcomes, ask["block"])[:, : ask["answers"]]
 
@@ -201,7 +218,26 @@ def weigh(plans, results, live, edges, frames, asks, worths):
 
 
 @kernel
-def survey(evidence, orders, cap, keep, seed, starts, asks, sheets, results, holders, worths, plans, frames, automata, nodes, slots, live, edges):
+def survey(
+    evidence,
+    orders,
+    cap,
+    keep,
+    seed,
+    starts,
+    asks,
+    sheets,
+    results,
+    holders,
+    worths,
+    plans,
+    frames,
+    automata,
+    nodes,
+    slots,
+    live,
+    edges,
+):
     """Count the deals of many problems and appraise the questions that belong to each.
 
     Args:
@@ -218,13 +254,20 @@ def survey(evidence, orders, cap, keep, seed, starts, asks, sheets, results, hol
     plan = plans[0]
     for b in range(evidence.size):
         result = results[b]
-        result["code"] = _count(evidence[b], sheets[b], orders, cap, keep, seed, plan, result, automata[0], nodes, slots)
+        result["code"] = _count(
+            evidence[b], sheets[b], orders, cap, keep, seed, plan, result, automata[0], nodes, slots
+        )
         holders[b] = np.nan
         if result["code"] == 0:
             _write_marginals(plan, result, holders[b])
         if result["code"] or plan["missing"] < 0 or plan["missing"] > MAX_MISSING:
             for n in range(starts[b], starts[b + 1]):
-                worths[n]["information"], worths[n]["decides"], worths[n]["rightly"], worths[n]["surprise"] = np.nan, np.nan, np.nan, np.nan
+                worths[n]["information"], worths[n]["decides"], worths[n]["rightly"], worths[n]["surprise"] = (
+                    np.nan,
+                    np.nan,
+                    np.nan,
+                    np.nan,
+                )
         elif starts[b] < starts[b + 1]:
             keep_live(plan, nodes, result, live, edges)
             _weigh_all(plan, result, live, edges, frames[0], asks, starts[b], starts[b + 1], worths)

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bits import advance, inner, mixed
+from ..bits import advance, mixed
+from ..kernels import inner
 from .automata import MAX_LAYERS, bit_length, scatter
 from .evidence import MAX_CARDS, MAX_HOLDERS
 
@@ -47,10 +48,14 @@ NODE = np.dtype(
     ],
     align=True,
 )
-SLOT = np.dtype([("key", "i8"), ("node", "i8")])  # of a hash table that is never cleared: older numbers than the clock are vacant
+SLOT = np.dtype(
+    [("key", "i8"), ("node", "i8")]
+)  # of a hash table that is never cleared: older numbers than the clock are vacant
 
 # The live part of a graph: a node, whose edges lie side by side, and an edge. One node more tells where the edges end.
-LIVE = np.dtype([("first", "i4"), ("placed", "i4"), ("reach", "f8"), ("finish", "f8"), ("gain", "f8")])  # placed: cards that the last holder has got
+LIVE = np.dtype(
+    [("first", "i4"), ("placed", "i4"), ("reach", "f8"), ("finish", "f8"), ("gain", "f8")]
+)  # placed: cards that the last holder has got
 EDGE = np.dtype([("child", "i4"), ("holder", "i4")])
 
 
@@ -187,7 +192,11 @@ def _thin_copy(plan, a, nodes, i, begin, end, free, keep, chance):
             chance -= 1.0 if chance >= 1.0 else 0.0
         nodes[node]["moved"] = free if gain > 0.0 else -1
         if gain > 0.0:
-            nodes[free]["key"], nodes[free]["reach"], nodes[free]["gain"] = nodes[node]["key"], nodes[node]["reach"] * gain, gain
+            nodes[free]["key"], nodes[free]["reach"], nodes[free]["gain"] = (
+                nodes[node]["key"],
+                nodes[node]["reach"] * gain,
+                gain,
+            )
             free += 1
     return free
 
@@ -276,7 +285,9 @@ def sum_up(plan, nodes, result):
                     paths += nodes[child]["finish"]
                     result["cells"][i, h] += nodes[node]["reach"] * nodes[child]["finish"]
                     if h == last:
-                        result["last"][nodes[node]["key"] >> COPY_SHIFT, i] += nodes[node]["reach"] * nodes[child]["finish"]
+                        result["last"][nodes[node]["key"] >> COPY_SHIFT, i] += (
+                            nodes[node]["reach"] * nodes[child]["finish"]
+                        )
             nodes[node]["finish"] = paths * nodes[node]["gain"]
             live += paths > 0.0
     count = 0.0

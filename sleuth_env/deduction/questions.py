@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bits import inner, popcount
+from ..bits import popcount
+from ..kernels import inner
 from .evidence import MAX_CARDS, MAX_HOLDERS
 
 MAX_MISSING = 3
@@ -218,7 +219,9 @@ def _join_one(ask, i, above, below, rows, table, at):
                 for b in range(0, rest, after + 1):
                     table[at + start + a + b] += rows[above + start + a] * rows[below + start + b]
             else:
-                _add_times(table, at + start + a, rows, below + start, min(rest, ask["answers"] - a), rows[above + start + a])
+                _add_times(
+                    table, at + start + a, rows, below + start, min(rest, ask["answers"] - a), rows[above + start + a]
+                )
 
 
 @inner

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bits import inner, kernel, lowest, popcount
+from ..bits import lowest, popcount
+from ..kernels import inner, kernel
 from .evidence import MAX_CARDS, MAX_HOLDERS, MAX_SETS, Contradiction, cards_of
 
 SHEET = np.dtype(
@@ -285,16 +286,26 @@ def broken_reason(evidence: np.void, code: int) -> Contradiction:
         return Contradiction(text, holder, int(evidence["sets"][first] | evidence["sets"][second]))
     if at >= BROKEN_SUM:
         cards = int(evidence["sets"][at - BROKEN_SUM])
-        return Contradiction(f"the holders' bounds do not add up to the {cards.bit_count()} cards {cards_of(cards)}", cards=cards)
+        return Contradiction(
+            f"the holders' bounds do not add up to the {cards.bit_count()} cards {cards_of(cards)}", cards=cards
+        )
     if at >= BROKEN_CARD:
         return Contradiction(f"card {at - BROKEN_CARD} is left without exactly one holder", cards=1 << at - BROKEN_CARD)
     holder, place = divmod(at, MAX_SETS)
-    return Contradiction(f"this cannot hold with the rest: {constraint_text(evidence, holder, place)}", holder, int(evidence["sets"][place]))
+    return Contradiction(
+        f"this cannot hold with the rest: {constraint_text(evidence, holder, place)}",
+        holder,
+        int(evidence["sets"][place]),
+    )
 
 
 def constraint_text(evidence: np.void, holder: int, place: int) -> str:
     """Put into words how many cards of a set a holder has (evidence: one EVIDENCE record)."""
-    least, most, cards = int(evidence["least"][holder, place]), int(evidence["most"][holder, place]), cards_of(evidence["sets"][place])
+    least, most, cards = (
+        int(evidence["least"][holder, place]),
+        int(evidence["most"][holder, place]),
+        cards_of(evidence["sets"][place]),
+    )
     if least == 0 and most >= len(cards):
         return f"holder {holder} has what the other holders leave of the cards {cards}"
     if least > most:

@@ -68,9 +68,18 @@ class Worlds:
     """
 
     def __init__(
-        self, evidence: np.ndarray, orders: np.ndarray = ONE_ORDER, num_cards: int = MAX_CARDS, cap: int = CAP, keep: int = KEEP, seed: int = 0
+        self,
+        evidence: np.ndarray,
+        orders: np.ndarray = ONE_ORDER,
+        num_cards: int = MAX_CARDS,
+        cap: int = CAP,
+        keep: int = KEEP,
+        seed: int = 0,
     ) -> None:
-        self.evidence, self.num_cards = _checked_evidence(evidence), checked_number("num_cards", num_cards, 1, MAX_CARDS)
+        self.evidence, self.num_cards = (
+            _checked_evidence(evidence),
+            checked_number("num_cards", num_cards, 1, MAX_CARDS),
+        )
         if int(evidence["cards"][0]) >> num_cards:
             checked_cards(cards_of(evidence["cards"][0]), num_cards)
         orders, (cap, keep) = _checked_orders(orders, evidence), _checked_states(cap, keep)
@@ -78,7 +87,9 @@ class Worlds:
         self.sheet, self._plan, self._result = np.zeros(1, SHEET), np.zeros(1, PLAN), np.zeros(1, RESULT)
         self.holders = np.zeros((num_cards, int(evidence["num_holders"][0])))
         space = room(cap, keep)
-        measure(evidence, orders, cap, keep, np.uint64(seed), self.sheet, self._plan, self._result, self.holders, *space[:3])
+        measure(
+            evidence, orders, cap, keep, np.uint64(seed), self.sheet, self._plan, self._result, self.holders, *space[:3]
+        )
         result = self._result[0]
         if result["code"]:
             raise self._failure(int(result["code"]), orders, cap)
@@ -90,7 +101,9 @@ class Worlds:
     def _failure(self, code: int, orders: np.ndarray, cap: int) -> Exception:
         if code in (BROKEN, NO_DEAL):
             return conflict(self.evidence, lambda evidence: _fits(evidence, orders, cap))
-        return IntricateError(f"the evidence is too intricate to be counted (code {code}); a larger cap or keep may help")
+        return IntricateError(
+            f"the evidence is too intricate to be counted (code {code}); a larger cap or keep may help"
+        )
 
     @cached_property
     def count(self) -> int:
@@ -174,8 +187,15 @@ class Worlds:
         plan, last = self._plan[0], self.holders.shape[1] - 1
         table = weigh(*self._graph, np.empty(1, FRAME), asks, np.zeros(1, WORTH)).T
         order = plan["order"][: plan["size"]].tolist()
-        values = _answer_values(mask & int(plan["held"][holder]), _chosen(order, int(asks["cards"][0])), shown)[: len(table)]
-        sets = np.array([mask_of(some) | int(plan["held"][last]) for some in _colex(_chosen(order, int(plan["open"][last])), int(plan["missing"]))])
+        values = _answer_values(mask & int(plan["held"][holder]), _chosen(order, int(asks["cards"][0])), shown)[
+            : len(table)
+        ]
+        sets = np.array(
+            [
+                mask_of(some) | int(plan["held"][last])
+                for some in _colex(_chosen(order, int(plan["open"][last])), int(plan["missing"]))
+            ]
+        )
         rows, kept = table.any(axis=1), table.any(axis=0)
         return Answers(values[rows], sets[kept], table[rows][:, kept] / table.sum())
 
@@ -183,27 +203,37 @@ class Worlds:
         """Give the mask of the cards of a question."""
         return mask_of(checked_cards(cards, self.num_cards))
 
-    def _asks(self, holders: Sequence[int] | np.ndarray, cards: Sequence[int] | np.ndarray, shown: Sequence[bool] | np.ndarray) -> np.ndarray:
+    def _asks(
+        self, holders: Sequence[int] | np.ndarray, cards: Sequence[int] | np.ndarray, shown: Sequence[bool] | np.ndarray
+    ) -> np.ndarray:
         """Write questions down, with the open cards only, and check them: the kernels count on it."""
         last = self.holders.shape[1] - 1
         if not len(holders) == len(cards) == len(shown):
-            raise EvidenceError(f"each question needs a holder, cards and shown, got {len(holders)}, {len(cards)} and {len(shown)} of them")
+            raise EvidenceError(
+                f"each question needs a holder, cards and shown, got {len(holders)}, {len(cards)} and {len(shown)} of them"
+            )
         asks = np.zeros(len(holders), ASK)
         if last == 0:
             raise EvidenceError("there is nobody who could be asked")
         asks["holder"] = [checked_number("the holder who is asked", holder, 0, last - 1) for holder in holders]
-        asks["cards"] = [checked_number("the mask of a question's cards", mask, 0, (1 << self.num_cards) - 1) for mask in cards]
+        asks["cards"] = [
+            checked_number("the mask of a question's cards", mask, 0, (1 << self.num_cards) - 1) for mask in cards
+        ]
         if not np.isin(shown, (0, 1)).all():
             raise EvidenceError(f"shown must be True or False, got {shown!r}")
         asks["shown"] = shown
         if not 0 <= self._plan["missing"][0] <= MAX_MISSING:
-            raise EvidenceError(f"questions can be appraised only where the evidence says that 0 to {MAX_MISSING} more cards are missing")
+            raise EvidenceError(
+                f"questions can be appraised only where the evidence says that 0 to {MAX_MISSING} more cards are missing"
+            )
         asks["cards"] &= self._plan["open"][0, asks["holder"]]
         if (np.bitwise_count(asks["cards"][asks["shown"] != 0]) > MAX_SHOWN).any():
             raise EvidenceError(f"at most {MAX_SHOWN} cards whose holder is open can be shown")
         return asks
 
-    def worths(self, holders: Sequence[int] | np.ndarray, cards: Sequence[int] | np.ndarray, shown: Sequence[bool] | np.ndarray) -> np.ndarray:
+    def worths(
+        self, holders: Sequence[int] | np.ndarray, cards: Sequence[int] | np.ndarray, shown: Sequence[bool] | np.ndarray
+    ) -> np.ndarray:
         """Appraise many questions at once.
 
         Args:
@@ -234,7 +264,9 @@ class Worlds:
 def _checked_evidence(evidence: np.ndarray) -> np.ndarray:
     """Check that evidence can be counted."""
     if getattr(evidence, "dtype", None) != EVIDENCE or evidence.shape != (1,):
-        raise EvidenceError(f"evidence must be one EVIDENCE record in an array, as make_evidence gives it, got {evidence!r:.200}")
+        raise EvidenceError(
+            f"evidence must be one EVIDENCE record in an array, as make_evidence gives it, got {evidence!r:.200}"
+        )
     checked_number("num_holders", int(evidence["num_holders"][0]), 1, evidence["possible"].shape[1])
     return evidence
 
@@ -242,7 +274,13 @@ def _checked_evidence(evidence: np.ndarray) -> np.ndarray:
 def _checked_orders(orders: np.ndarray, evidence: np.ndarray) -> np.ndarray:
     """Check that every order has each of the evidence's cards once."""
     found = np.asarray(orders)
-    if found.ndim != 2 or not len(found) or found.dtype.kind not in "iu" or found.min(initial=-1) < -1 or found.max(initial=-1) >= MAX_CARDS:
+    if (
+        found.ndim != 2
+        or not len(found)
+        or found.dtype.kind not in "iu"
+        or found.min(initial=-1) < -1
+        or found.max(initial=-1) >= MAX_CARDS
+    ):
         raise EvidenceError(f"orders must be rows of card numbers, -1 for none, got {found!r:.200}")
     found, cards = found.astype(np.int64, copy=False), evidence["cards"][0]
     if not each_once(found, cards):
@@ -269,7 +307,22 @@ def survey_all(
     """Count the deals of many problems and appraise the questions that belong to each, see `counting.survey`; raises EvidenceError as `Worlds`."""
     cap, keep = _checked_states(cap, keep)
     sheets, plans, frames = np.empty(evidence.size, SHEET), np.zeros(1, PLAN), np.empty(1, FRAME)
-    survey(evidence, orders, cap, keep, np.uint64(0), starts, asks, sheets, results, holders, worths, plans, frames, *room(cap, keep))
+    survey(
+        evidence,
+        orders,
+        cap,
+        keep,
+        np.uint64(0),
+        starts,
+        asks,
+        sheets,
+        results,
+        holders,
+        worths,
+        plans,
+        frames,
+        *room(cap, keep),
+    )
 
 
 def _chosen(order: list[int], mask: int) -> list[int]:
@@ -286,12 +339,16 @@ def _answer_values(held: int, cards: list[int], shown: bool) -> np.ndarray:
     """Give the answers of a question's table: how many or which cards, with those that are certainly held."""
     if not shown:
         return held.bit_count() + np.arange(len(cards) + 1)
-    return np.array([held | mask_of(card for j, card in enumerate(cards) if bits >> j & 1) for bits in range(1 << len(cards))])
+    return np.array(
+        [held | mask_of(card for j, card in enumerate(cards) if bits >> j & 1) for bits in range(1 << len(cards))]
+    )
 
 
 def _fits(evidence: np.ndarray, orders: np.ndarray, cap: int) -> bool:
     """Tell whether some deal satisfies evidence; also where that would be too much to count."""
     space = room(cap, KEEP)
     holders, result = np.empty((MAX_CARDS, int(evidence["num_holders"][0]))), np.zeros(1, RESULT)
-    measure(evidence, orders, cap, KEEP, np.uint64(0), np.zeros(1, SHEET), np.zeros(1, PLAN), result, holders, *space[:3])
+    measure(
+        evidence, orders, cap, KEEP, np.uint64(0), np.zeros(1, SHEET), np.zeros(1, PLAN), result, holders, *space[:3]
+    )
     return int(result["code"][0]) not in (BROKEN, NO_DEAL)

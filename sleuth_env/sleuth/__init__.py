@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from .belief import Beliefs, belief, beliefs
+from .belief import Beliefs, belief, belief_in_game, beliefs
 from .bots import BOTS, BotError, make_bot
 from .cards import OptionError, Options, make_rules, num_actions
 from .drawing import draw_ansi, draw_belief, draw_rgb
 from .features import RECORDS, Observer, observation_layout, observation_size, write_observations
-from .hindsight import belief_in_game
+from .invariants import problems
 from .notation import (
     NotationError,
     action_name,
-    game_text,
     gem_name,
     parse_action,
-    parse_game,
     parse_gem,
     parse_question,
     parse_search_card,
     question_name,
-    reveal,
     search_card_name,
 )
 from .relations import relations
@@ -44,8 +41,9 @@ from .state import (
     WRONG_EVENT,
     deal,
     new_states,
-    problems,
 )
+from .telling import reveal
+from .transcript import game_text, parse_game
 from .view import VIEW, view
 
 NAME = "sleuth"

@@ -23,16 +23,24 @@ ELEMENTS = COLOURS + KINDS + TYPES
 
 # A gem card is one value of every category; a question is one value, or two of different categories.
 GEMS = tuple(product(*CATEGORIES))
-QUESTIONS = tuple((element,) for element in ELEMENTS) + tuple(pair for first, second in combinations(CATEGORIES, 2) for pair in product(first, second))
+QUESTIONS = tuple((element,) for element in ELEMENTS) + tuple(
+    pair for first, second in combinations(CATEGORIES, 2) for pair in product(first, second)
+)
 
 # A search card is its list of questions: itself, or whatever contains its free element, or anything.
-ALLOWED = tuple((question,) for question in QUESTIONS) + tuple(tuple(q for q in QUESTIONS if element in q) for element in ELEMENTS) + (QUESTIONS,)
+ALLOWED = (
+    tuple((question,) for question in QUESTIONS)
+    + tuple(tuple(q for q in QUESTIONS if element in q) for element in ELEMENTS)
+    + (QUESTIONS,)
+)
 NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS = len(GEMS), len(QUESTIONS), len(ALLOWED)
 FIRST_FREE = NUM_QUESTIONS
 PLAIN_FREE = NUM_SEARCH_CARDS - 1
 
 # What may be asked and what it may be paid with, ordered by question, then by card.
-PAIRS = tuple((q, card) for q in range(NUM_QUESTIONS) for card in range(NUM_SEARCH_CARDS) if QUESTIONS[q] in ALLOWED[card])
+PAIRS = tuple(
+    (q, card) for q in range(NUM_QUESTIONS) for card in range(NUM_SEARCH_CARDS) if QUESTIONS[q] in ALLOWED[card]
+)
 NUM_PAIRS = len(PAIRS)
 
 ALL_GEMS = (1 << NUM_GEMS) - 1
@@ -88,7 +96,9 @@ class Options:
         self._check_number("num_players", MIN_PLAYERS, MAX_PLAYERS)
         self._check_number("missing", 1, 3)
         if self.missing > 1 and self.num_players > 4:
-            raise OptionError(f"missing={self.missing} needs 3 or 4 players, got num_players={self.num_players}; with more players missing is 1")
+            raise OptionError(
+                f"missing={self.missing} needs 3 or 4 players, got num_players={self.num_players}; with more players missing is 1"
+            )
         self._check_number("winners", 1, self.num_players - 1)
         for name in ("double_interrogation", "super_sleuth", "announce_result", "last_survivor_wins"):
             self._check_choice(name, (False, True))
@@ -96,12 +106,18 @@ class Options:
         self._check_choice("accuse", ("any_time", "own_turn"))
         self._check_choice("offer_order", ("random", "clockwise"))
         if not self.announce_result and self.winners == 1:
-            raise OptionError("announce_result=False needs winners > 1, got winners=1; with one winner announce_result is True")
+            raise OptionError(
+                "announce_result=False needs winners > 1, got winners=1; with one winner announce_result is True"
+            )
         self._check_number("max_turns", 1, 2**31 - 1)
 
     def _check_number(self, name: str, least: int, most: int) -> None:
         value = getattr(self, name)
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or not least <= value <= most:
+        if (
+            isinstance(value, (bool, np.bool_))
+            or not isinstance(value, (int, np.integer))
+            or not least <= value <= most
+        ):
             raise OptionError(f"{name} must be an integer from {least} to {most}, got {value!r}")
         object.__setattr__(self, name, int(value))
 
@@ -181,7 +197,15 @@ def make_rules(options: Options) -> np.ndarray:
 def _rules(options: Options) -> np.ndarray:
     rules = np.zeros(1, RULES)
     record = rules[0]
-    for name in ("num_players", "missing", "winners", "double_interrogation", "super_sleuth", "announce_result", "last_survivor_wins"):
+    for name in (
+        "num_players",
+        "missing",
+        "winners",
+        "double_interrogation",
+        "super_sleuth",
+        "announce_result",
+        "last_survivor_wins",
+    ):
         record[name] = getattr(options, name)
     record["max_turns"], record["hand_size"] = options.max_turns, options.hand_size
     record["first_random"] = options.first_player == "random"

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bits import inner, kernel, lowest, popcount
+from ..bits import lowest, popcount
 from ..deduction.evidence import EVIDENCE
 from ..deduction.sheet import SHEET, broken_reason, propagate
+from ..kernels import inner, kernel
 from .cards import ALL_GEMS, NUM_QUESTIONS
 
 ALL_CARDS = NUM_QUESTIONS

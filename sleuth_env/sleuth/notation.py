@@ -1,67 +1,206 @@
-"""All that is written as text: the names of things, events, the whole hidden state, whole games.
+"""The names of gems, questions, search cards, players, actions and events in text, strict both ways.
 
-The names are made in `names`, the game texts in `transcript`; this module is where to import them from.
+Every ``x_name`` returns the one text of a value and ``parse_x`` reads that text and no other: no other case, no spaces around it.
+Errors quote the text and say what would be right. Whole games as text are in `transcript`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from difflib import get_close_matches
+from functools import lru_cache
 
 import numpy as np
 
-from .cards import Options
-from .names import (
-    PHASE_NAMES,
-    STANDING_NAMES,
-    NotationError,
-    action_name,
-    action_names,
-    element_name,
-    gem_name,
-    gem_names,
-    parse_action,
-    parse_element,
-    parse_gem,
-    parse_player,
-    parse_question,
-    parse_search_card,
-    player_name,
-    question_name,
-    search_card_name,
-    search_card_names,
-)
-from .state import ACCUSED_EVENT, ASK_EVENT, EXCHANGE_EVENT, FINAL_EVENT, IN, RIGHT_EVENT, WRONG_EVENT
-from .transcript import GameRecord, game_text, parse_game, pile_names, result_text, winner_names
+from .cards import ELEMENTS, GEMS, MAX_PLAYERS, MIN_PLAYERS, PAIRS, QUESTIONS
+from .state import ACCUSED_EVENT, ASK_EVENT, EXCHANGE_EVENT, FINAL_EVENT, RIGHT_EVENT, WRONG_EVENT
 
-__all__ = [
-    "PHASE_NAMES",
-    "STANDING_NAMES",
-    "GameRecord",
-    "NotationError",
-    "action_name",
-    "action_names",
-    "element_name",
-    "event_text",
-    "game_text",
-    "gem_name",
-    "gem_names",
-    "parse_action",
-    "parse_element",
-    "parse_game",
-    "parse_gem",
-    "parse_player",
-    "parse_question",
-    "parse_search_card",
-    "player_name",
-    "question_name",
-    "result_text",
-    "reveal",
-    "search_card_name",
-    "search_card_names",
-]
+MAX_QUOTED = 60  # characters of a wrong text that an error repeats and that are compared with the right ones
+MAX_LISTED = 12  # alternatives that an error lists; of more it lists the nearest
 
-_RESULTS = {RIGHT_EVENT: "accused: right", WRONG_EVENT: "accused: wrong", ACCUSED_EVENT: "accused", EXCHANGE_EVENT: "exchanged search cards"}
+
+class NotationError(ValueError):
+    """A text is not in the notation, or a value has no name; the message quotes it and lists alternatives."""
+
+
+def quoted(text: object) -> str:
+    """Quote a text for an error message: printable characters only, and not too many."""
+    if not isinstance(text, str):
+        return f"a value of type {type(text).__name__}"
+    rest = len(text) - MAX_QUOTED
+    return ascii(text[:MAX_QUOTED]) + (f" and {rest} more characters" if rest > 0 else "")
+
+
+def alternatives(text: str, names: Sequence[str]) -> str:
+    """List what could have been meant: all names when they are few, else those nearest to the text."""
+    if len(names) <= MAX_LISTED:
+        return "one of " + ", ".join(names)
+    nearest = get_close_matches(text[:MAX_QUOTED], names, n=4, cutoff=0.3) or names[:4]
+    return f"one of {len(names)} names, such as " + ", ".join(nearest)
+
+
+class Names:
+    """A list of names, by index and back.
+
+    Args:
+        what: what is named, with its article, for error messages.
+        names: the name of each index.
+    """
+
+    def __init__(self, what: str, names: Sequence[str]) -> None:
+        self.what = what
+        self.names = tuple(names)
+        self._index = {name: i for i, name in enumerate(self.names)}
+
+    def name(self, index: int) -> str:
+        """Give the name of an index.
+
+        Raises:
+            NotationError: there is no such index.
+        """
+        whole = isinstance(index, (int, np.integer)) and not isinstance(index, bool)
+        if not whole or not 0 <= index < len(self.names):
+            shown = int(index) if whole and abs(int(index)) < 10**9 else quoted(index)
+            raise NotationError(f"{self.what} must be an integer from 0 to {len(self.names) - 1}, got {shown}")
+        return self.names[index]
+
+    def parse(self, text: str) -> int:
+        """Give the index of a name.
+
+        Raises:
+            NotationError: the text is no name; the message lists names.
+        """
+        index = self._index.get(text) if isinstance(text, str) else None
+        if index is None:
+            meant = alternatives(text if isinstance(text, str) else "", self.names)
+            raise NotationError(f"{quoted(text)} is not {self.what}; expected {meant}")
+        return index
+
+
+_ELEMENTS = Names("an element", ELEMENTS)
+_GEMS = Names("a gem", ["-".join(gem) for gem in GEMS])
+_QUESTIONS = Names("a question", ["-".join(question) for question in QUESTIONS])
+_SEARCH_CARDS = Names("a search card", [*_QUESTIONS.names, *(f"free-{element}" for element in ELEMENTS), "free"])
+_PLAYERS = Names("a player", [f"player_{seat}" for seat in range(MAX_PLAYERS)])
+
+PHASE_NAMES = ("turn", "second", "offer", "must_accuse", "finished")
+STANDING_NAMES = ("in", "out", "right", "left")
+
+
+def element_name(element: int) -> str:
+    """Name an element, such as ``blue``."""
+    return _ELEMENTS.name(element)
+
+
+def parse_element(text: str) -> int:
+    """Read what `element_name` wrote."""
+    return _ELEMENTS.parse(text)
+
+
+def gem_name(gem: int) -> str:
+    """Name a gem card, such as ``blue-opal-pair``."""
+    return _GEMS.name(gem)
+
+
+def parse_gem(text: str) -> int:
+    """Read what `gem_name` wrote."""
+    return _GEMS.parse(text)
+
+
+def gem_names(mask: int) -> list[str]:
+    """Name the gem cards of a mask, in the order of the cards."""
+    return [name for c, name in enumerate(_GEMS.names) if int(mask) >> c & 1]
+
+
+def question_name(question: int) -> str:
+    """Name a question, such as ``opal`` or ``blue-opal``."""
+    return _QUESTIONS.name(question)
+
+
+def parse_question(text: str) -> int:
+    """Read what `question_name` wrote."""
+    return _QUESTIONS.parse(text)
+
+
+def search_card_name(card: int) -> str:
+    """Name a search card: as its question, or ``free-blue``, or ``free``."""
+    return _SEARCH_CARDS.name(card)
+
+
+def parse_search_card(text: str) -> int:
+    """Read what `search_card_name` wrote."""
+    return _SEARCH_CARDS.parse(text)
+
+
+def search_card_names(mask: int) -> list[str]:
+    """Name the search cards of a mask, in the order of the cards."""
+    return [name for card, name in enumerate(_SEARCH_CARDS.names) if int(mask) >> card & 1]
+
+
+def player_name(seat: int) -> str:
+    """Name a seat, such as ``player_0``."""
+    return _PLAYERS.name(seat)
+
+
+def parse_player(text: str) -> int:
+    """Read what `player_name` wrote."""
+    return _PLAYERS.parse(text)
+
+
+@lru_cache(maxsize=8)
+def _actions(num_players: int) -> Names:
+    opponents = range(1, num_players)
+    asks = [f"ask +{k} {_QUESTIONS.names[q]} with {_SEARCH_CARDS.names[card]}" for k in opponents for q, card in PAIRS]
+    finals = [f"final +{k} {question}" for k in opponents for question in _QUESTIONS.names]
+    accusations = [f"accuse {gem}" for gem in _GEMS.names]
+    return Names(f"an action of a game of {num_players}", [*asks, *finals, "exchange", *accusations, "pass"])
+
+
+def action_names(num_players: int) -> tuple[str, ...]:
+    """Name all actions of a game, in their order; ``+k`` is the k-th player to the actor's left.
+
+    Raises:
+        NotationError: there is no game of so many players.
+    """
+    if (
+        isinstance(num_players, bool)
+        or not isinstance(num_players, (int, np.integer))
+        or not MIN_PLAYERS <= num_players <= MAX_PLAYERS
+    ):
+        raise NotationError(
+            f"num_players must be an integer from {MIN_PLAYERS} to {MAX_PLAYERS}, got {num_players!r:.20}"
+        )
+    return _actions(int(num_players)).names
+
+
+def action_name(action: int, num_players: int) -> str:
+    """Name an action, such as ``ask +2 blue-opal with free-blue``, ``final +1 pair``, ``exchange``, ``pass``."""
+    action_names(num_players)
+    return _actions(int(num_players)).name(action)
+
+
+def parse_action(text: str, num_players: int) -> int:
+    """Read what `action_name` wrote.
+
+    Raises:
+        NotationError: the text names no action of this game; the message shows the forms and the nearest ones.
+    """
+    action_names(num_players)
+    try:
+        return _actions(int(num_players)).parse(text)
+    except NotationError as error:
+        forms = (
+            f"ask +K QUESTION with CARD, final +K QUESTION, exchange, accuse GEM, pass; K from 1 to {num_players - 1}"
+        )
+        raise NotationError(f"{error} ({forms})") from None
+
+
+_RESULTS = {
+    RIGHT_EVENT: "accused: right",
+    WRONG_EVENT: "accused: wrong",
+    ACCUSED_EVENT: "accused",
+    EXCHANGE_EVENT: "exchanged search cards",
+}
 
 
 def event_text(event: np.ndarray, names: Sequence[str]) -> str:
@@ -77,26 +216,3 @@ def event_text(event: np.ndarray, names: Sequence[str]) -> str:
     if kind == FINAL_EVENT:
         return f"{names[asker]} asked {names[target]} as final question {question_name(question)}: {count}"
     return f"{names[asker]} {_RESULTS[kind]}" if kind in _RESULTS else ""
-
-
-def reveal(options: Options, state: np.void) -> dict[str, Any]:
-    """Tell the whole hidden state of a game in names, as a plain dict, for debugging and analysis.
-
-    Args:
-        options: the options of the game.
-        state: STATE, one record.
-    """
-    seats = range(options.num_players)
-    return {
-        "missing": gem_names(state["missing_gems"]),
-        "hands": {player_name(seat): gem_names(state["hands"][seat]) for seat in seats},
-        "table": gem_names(state["table"]),
-        "search_cards": {player_name(seat): search_card_names(state["search"][seat]) for seat in seats},
-        "draw_pile": pile_names(state),
-        "discards": search_card_names(state["discards"]),
-        "turn": player_name(int(state["turn"])),
-        "phase": PHASE_NAMES[state["phase"]],
-        "in_contention": [player_name(seat) for seat in seats if state["standing"][seat] == IN],
-        "winners": winner_names(state),
-        "turn_number": int(state["turn_number"]),
-    }

@@ -15,7 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from .cards import ALLOWED, CATEGORIES, FIRST_FREE, MIN_PLAYERS, NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, PAIRS, PLAIN_FREE, QUESTIONS, Options
+from .cards import (
+    ALLOWED,
+    CATEGORIES,
+    FIRST_FREE,
+    MIN_PLAYERS,
+    NUM_GEMS,
+    NUM_QUESTIONS,
+    NUM_SEARCH_CARDS,
+    PAIRS,
+    PLAIN_FREE,
+    QUESTIONS,
+    Options,
+)
 from .cards import question_gems as gems_of
 from .features import observation_layout
 
@@ -159,7 +171,9 @@ ENTITIES = {
 def _constants(name: str, opponents: int) -> np.ndarray:
     """Give the features that are the same in every observation: the kind of a question, and how many opponents there are."""
     if name == "question":
-        kinds = [tuple(any(element in values for element in question) for values in CATEGORIES) for question in QUESTIONS]
+        kinds = [
+            tuple(any(element in values for element in question) for values in CATEGORIES) for question in QUESTIONS
+        ]
         return np.array([[kind == other for other in dict.fromkeys(kinds)] for kind in kinds], np.float32)[None]
     return np.full((1, 1, 1), 1 / opponents, np.float32) if name == "context" else np.zeros((1, 1, 0), np.float32)
 
@@ -168,7 +182,9 @@ def _constants(name: str, opponents: int) -> np.ndarray:
 def relations(options: Options, record: str) -> Relations:
     """Give the relations of a game's observations; see `observation_layout` for the record."""
     layout, players = observation_layout(options, record), options.num_players
-    at: dict[str, Any] = {block.name: np.arange(layout.size)[layout[block.name]].reshape(block.shape) for block in layout}
+    at: dict[str, Any] = {
+        block.name: np.arange(layout.size)[layout[block.name]].reshape(block.shape) for block in layout
+    }
     shapes, columns, targets, scales, constants, size = {}, [], [], [], [], 0
     for name, (each, number, listed) in ENTITIES.items():
         features, constant, rows = list(listed(at, players)), _constants(name, players - 1), players - 1 if each else 1

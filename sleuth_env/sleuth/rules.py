@@ -7,7 +7,8 @@ Axis letters: ``B`` games, ``P`` = 7 seats (unused ones stay empty), ``Q`` = 43 
 
 from __future__ import annotations
 
-from ..bits import inner, kernel, lowest, popcount, shuffle
+from ..bits import lowest, popcount, shuffle
+from ..kernels import inner, kernel
 from .cards import NUM_GEMS, NUM_PAIRS, SEARCH_HAND
 from .state import (
     ACCUSED_EVENT,
@@ -70,7 +71,9 @@ def _is_legal(rules, s, action):
     if action < rules["final_at"]:
         pair = action % NUM_PAIRS
         paid = (s["search"][s["actor"]] >> int(rules["pair_card"][pair])) & 1
-        return paid == 1 and may_ask(rules, s, _seat_left(rules, s, action // NUM_PAIRS + 1), rules["pair_question"][pair])
+        return paid == 1 and may_ask(
+            rules, s, _seat_left(rules, s, action // NUM_PAIRS + 1), rules["pair_question"][pair]
+        )
     if action <= rules["exchange_at"]:
         return _may_take_turn(s)
     if action < rules["pass_at"]:
@@ -326,7 +329,13 @@ def _pass(rules, s):
 def _act(rules, s, action):
     if action < rules["final_at"]:
         pair = action % NUM_PAIRS
-        _ask(rules, s, _seat_left(rules, s, action // NUM_PAIRS + 1), int(rules["pair_question"][pair]), int(rules["pair_card"][pair]))
+        _ask(
+            rules,
+            s,
+            _seat_left(rules, s, action // NUM_PAIRS + 1),
+            int(rules["pair_question"][pair]),
+            int(rules["pair_card"][pair]),
+        )
     elif action < rules["exchange_at"]:
         final = action - int(rules["final_at"])
         _final_question(rules, s, _seat_left(rules, s, final // Q + 1), final % Q)
@@ -397,3 +406,9 @@ def outcome(rules, states, rewards, terminated, truncated):
             terminated[b, seat] = finished and not cut
         if finished:
             _rewards(rules[0], states[b], rewards[b])
+
+
+@inner
+def is_shown(rules, question):
+    """Say whether the asker sees the cards (rules: one RULES record)."""
+    return rules["num_elements"][question] == 2 and not rules["super_sleuth"]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from .cards import NUM_SEARCH_CARDS, SEARCH_HAND, OptionError, Options, make_rules, parse_option
-from .names import (
+from .notation import (
     NotationError,
     action_name,
     alternatives,
@@ -145,7 +145,9 @@ def _one_state(states: Any) -> np.ndarray:
     """Give a STATE record, or an array of one, as a copy STATE [1]."""
     given = np.asarray(states)
     if given.dtype != STATE or given.size != 1:
-        raise NotationError(f"first_state must be one STATE record, got dtype {str(given.dtype)[:MAX_SHOWN]} and shape {given.shape}")
+        raise NotationError(
+            f"first_state must be one STATE record, got dtype {str(given.dtype)[:MAX_SHOWN]} and shape {given.shape}"
+        )
     copy = np.zeros(1, STATE)
     copy[0] = given.reshape(1)[0]
     return copy
@@ -177,7 +179,9 @@ def _action_lines(replay: _Replay, num_players: int, actions: Iterable[int]) -> 
         seat = int(replay.state["actor"])
         answer = replay.take(int(action))
         if answer is None:
-            raise NotationError(f"action {number} ({name}) is illegal where it stands ({result_text(replay.state)}); {_legal_names(replay, name, num_players)}")
+            raise NotationError(
+                f"action {number} ({name}) is illegal where it stands ({result_text(replay.state)}); {_legal_names(replay, name, num_players)}"
+            )
         yield f"{player_name(seat)}: {name}{' -> ' if answer else ''}{answer}"
 
 
@@ -352,10 +356,18 @@ def _read_action(replay: _Replay, num_players: int, number: int, line: str) -> i
     """Check one line of play against the game so far and play it."""
     actor = int(replay.state["actor"])
     if actor < 0:
-        _fail(number, line, f"the game is finished ({result_text(replay.state)}); expected 'result: {result_text(replay.state)}'")
+        _fail(
+            number,
+            line,
+            f"the game is finished ({result_text(replay.state)}); expected 'result: {result_text(replay.state)}'",
+        )
     player, _, rest = line.partition(": ")
     if player != player_name(actor):
-        _fail(number, line, f"expected '{player_name(actor)}: ACTION', who decides here, or 'result: {result_text(replay.state)}'")
+        _fail(
+            number,
+            line,
+            f"expected '{player_name(actor)}: ACTION', who decides here, or 'result: {result_text(replay.state)}'",
+        )
     name, arrow, said = rest.partition(" -> ")
     try:
         action = parse_action(name, num_players)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bits import inner, kernel, lowest
+from ..bits import lowest
+from ..kernels import inner, kernel
 from .state import ASKER, EVENT_FIELDS, FINISHED, IN, KIND, LEFT, NO_EVENT, TARGET, P, Q
 
 VIEW = np.dtype(
@@ -38,8 +39,16 @@ VIEW = np.dtype(
         ("place", "i4", P),  # 1 for the first right player, ...; 0 not right, or not known to be
         ("exchanges", "i4", P),  # how often a seat has exchanged its cards
         ("answers", "i1", (P, Q)),  # announced number of matching gems, -1 unknown
-        ("askers", "i1", (P, Q)),  # bit k: seat k has asked this seat this question (and seen the cards, if it has two elements)
-        ("events", "i1", (P, EVENT_FIELDS)),  # the last num_players public events, newest first: kind, asker, target, question, card, count
+        (
+            "askers",
+            "i1",
+            (P, Q),
+        ),  # bit k: seat k has asked this seat this question (and seen the cards, if it has two elements)
+        (
+            "events",
+            "i1",
+            (P, EVENT_FIELDS),
+        ),  # the last num_players public events, newest first: kind, asker, target, question, card, count
     ],
     align=True,
 )

@@ -1,0 +1,425 @@
+"""Many games at once, every seat of which is a learner's: `SleuthVectorEnv`.
+
+One call takes a decision in every game and gives the observation and the legal actions of whoever has to decide next, which
+may be anybody. Nobody plays inside: self-play, or opponents, are the caller's, who sees by `acting_seat` whose decision each row is.
+
+| | |
+|---|---|
+| Observation | ``Box(0, 1, (B, N), float32)``: what the seat to act knows, the same vector as in the PettingZoo environment; or in int8, see ``dtype`` |
+| Actions | ``MultiDiscrete([A] * B)``, relative to the seat to act; `action_masks` gives the legal ones, others are refused |
+| Rewards | of the seat that has just acted; those of all seats, f8 [B, P], are in the info "rewards". They come in a game's last step |
+| Ends | of the seat that has just acted, terminated: somebody has won or everybody is out; truncated: the turn limit, while it was in. A seat that was out, |
+| | or right, is terminated at the turn limit: what it gets was settled before |
+| Autoreset | ``SAME_STEP``: a finished game is followed by the next at once; what everybody saw last is in `final_observations` |
+| Info | "acting_seat" (i8 [B]); of all seats "rewards" (f8 [B, P]) and "truncations" (bool [B, P]); "final_obs", what the seat that has acted last saw, where |
+| | a game has ended |
+
+Game ``i`` is the game of a PettingZoo environment that was reset with ``seed + i`` and, after each end, without a seed: the same deals,
+whatever ``B`` and the number of threads.
+Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from itertools import pairwise
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from ..checks import check_choice, check_number, check_seed, whole_number
+from ..game import (
+    NO_GAME,
+    NO_RENDER_MODE,
+    NO_SNAPSHOT,
+    RENDER_MODES,
+    Records,
+    action_numbers,
+    check_snapshot,
+    load_game,
+    make_options,
+    opaque,
+    refusal,
+    render_view,
+)
+from .learner_table import Bools
+
+Floats = NDArray[np.float64]
+Observations = NDArray[Any]
+# The types of observations and what is 1 in them.
+HIGHEST = {"float32": 1, "int8": 127}
+
+
+class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
+    """Play ``B`` games, each seat of which is a learner's.
+
+    Args:
+        num_envs: B.
+        record: how the observation records the past, one of the game's `RECORDS`; default the first.
+        render_mode: None, "ansi" or "rgb_array" (`render` gives tuples, one of each game) or "human" (text on the standard output);
+            all show what the seat to act knows.
+        dtype: "float32", or "int8" for observations in a quarter of the memory: 127 is 1, fractions are rounded to 127ths, never to 0 or 1.
+        copy: whether observations and masks are given as copies; otherwise the next step overwrites them.
+        threads: into how many parts the batch is split, each played by a thread.
+        game: the full name of the game module.
+        max_cycles: PettingZoo's name of the option ``max_turns``.
+        **options: the game's options.
+
+    Raises:
+        ValueError: an argument has an unknown name or value.
+    """
+
+    metadata: dict[str, Any] = {
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 2,
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+    }  # noqa: RUF012
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        record: str | None = None,
+        render_mode: str | None = None,
+        dtype: str = "float32",
+        copy: bool = True,
+        threads: int = 1,
+        game: str = "sleuth_env.sleuth",
+        max_cycles: int | None = None,
+        **options: Any,
+    ) -> None:
+        check_choice("render_mode", render_mode, (None, *RENDER_MODES))
+        check_choice("dtype", dtype, tuple(HIGHEST))
+        if not isinstance(copy, bool):
+            raise ValueError(f"copy must be True or False, got {copy!r}")
+        self.render_mode, self.dtype, self.copy = render_mode, np.dtype(dtype), copy
+        self.game = load_game(game)
+        self.options = make_options(self.game, options, max_cycles)
+        self.record: str = self.game.RECORDS[0] if record is None else record
+        check_choice("record", self.record, self.game.RECORDS)
+        self.num_envs = check_number("num_envs", num_envs, 1)
+        self.num_actions, self.size = (
+            self.game.num_actions(self.options),
+            self.game.observation_size(self.options, self.record),
+        )
+        self._make_spaces()
+        self._make_arrays()
+        self._split(min(check_number("threads", threads, 1), self.num_envs))
+
+    def _make_spaces(self) -> None:
+        self.single_observation_space = spaces.Box(0, HIGHEST[self.dtype.name], (self.size,), self.dtype.type)
+        self.single_action_space = spaces.Discrete(self.num_actions)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+
+    def _make_arrays(self) -> None:
+        number, self._rules = self.num_envs, self.game.make_rules(self.options)
+        self._states, self._views = self.game.new_states(number), np.zeros(number, self.game.VIEW)
+        self._streams: list[Any] = [None] * number  # a bit generator for each game that has been dealt
+        self._rows, self._actions = np.arange(number), np.zeros(number, np.int64)
+        self._seats = np.zeros(number, np.int64)
+        self._observations: Observations = np.zeros((number, self.size), self.dtype)
+        self._masks, self._taken = np.zeros((number, self.num_actions), np.uint8), np.zeros(number, np.uint8)
+        self._rewards = np.zeros((number, self.options.num_players))
+        self._terminated, self._truncated = np.zeros((2, *self._rewards.shape), np.uint8)
+        self._forget_ends()
+
+    def _forget_ends(self) -> None:
+        self._final_rows, self._final_states = np.zeros(0, np.int64), self.game.new_states(0)
+
+    def _split(self, threads: int) -> None:
+        edges = np.linspace(0, self.num_envs, threads + 1).astype(int).tolist()
+        self._parts = [slice(start, end) for start, end in pairwise(edges)]
+        self._observers = [self.game.Observer(self._rules, self._views[part], self.record) for part in self._parts]
+        # Of games that have ended: kept, for making them anew costs as much as using them.
+        self._last_views = np.zeros(self.num_envs, self.game.VIEW)
+        self._last_observer = self.game.Observer(self._rules, self._last_views, self.record)
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def _each_part(self, work: Callable[[int], None]) -> None:
+        """Do work for every part of the batch, given by its number; the kernels let go of the GIL."""
+        if self._pool is None:
+            work(0)
+        else:
+            list(self._pool.map(work, range(len(self._parts))))
+
+    # --- games ---
+
+    @property
+    def acting_seat(self) -> NDArray[np.int64]:
+        """Whose decision each row is (i8 [B])."""
+        self._must_be_dealt()
+        return self._seats.copy()
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observations, dict[str, Any]]:
+        """Deal new games.
+
+        Args:
+            seed: of the first game, the others follow; or one of each game; None continues the streams.
+            options: ``{"reset_mask": bool [B]}`` resets these games only.
+
+        Raises:
+            ValueError: seeds or mask are not of this kind; nothing has changed.
+            ResetNeeded: the first reset leaves games out.
+            ClosedEnvironmentError: after `close`.
+        """
+        self._must_be_open()
+        dealt = np.array([stream is not None for stream in self._streams])
+        seeds, rows = row_seeds(seed, self.num_envs), np.flatnonzero(rows_to_reset(options, dealt))
+        for row in rows.tolist():
+            if seeds[row] is not None or not dealt[row]:
+                self._streams[row] = seeding.np_random(seeds[row])[0].bit_generator
+        self._deal(rows)
+        self._forget_ends()
+        self._each_part(self._look)
+        # In a reset nobody is paid, in games that go on neither.
+        self._rewards[:] = self._truncated[:] = 0
+        self._show()
+        return self._observed(), self._infos()
+
+    def step(self, actions: NDArray[np.int64]) -> tuple[Observations, Floats, Bools, Bools, dict[str, Any]]:
+        """Take a decision in every game (int [B]), each of its `acting_seat`.
+
+        Raises:
+            IllegalAction: one of them is illegal, or no action at all; nothing has changed.
+            ResetNeeded: no games have been dealt.
+            ClosedEnvironmentError: after `close`.
+        """
+        self._must_be_dealt()
+        numbers = action_numbers(actions, self.num_envs, self.num_actions)
+        legal = self._masks[self._rows, numbers] > 0
+        if not legal.all():
+            raise self._refusal(numbers, legal)
+        self._actions[:], acted = numbers, self._seats.copy()
+        self._each_part(self._take)
+        terminated, truncated = self._terminated[self._rows, acted] > 0, self._truncated[self._rows, acted] > 0
+        over = np.flatnonzero(terminated | truncated)
+        infos = self._end(over, acted) if len(over) else {}
+        self._each_part(self._look)
+        self._show()
+        return self._observed(), self._rewards[self._rows, acted], terminated, truncated, self._infos() | infos
+
+    def _take(self, number: int) -> None:
+        part = self._parts[number]
+        self.game.step(self._rules, self._states[part], self._actions[part], self._taken[part])
+        self.game.outcome(
+            self._rules, self._states[part], self._rewards[part], self._terminated[part], self._truncated[part]
+        )
+
+    def _look(self, number: int) -> None:
+        """Write down whose decision it is, what they know and what they may do."""
+        part = self._parts[number]
+        states, views = self._states[part], self._views[part]
+        self._seats[part] = states["actor"]
+        self.game.view(self._rules, states, self._seats[part], views)
+        self.game.legal(self._rules, states, self._masks[part])
+        self._observers[number].write(self._observations[part])
+
+    def _deal(self, rows: NDArray[np.int64]) -> None:
+        """Deal the next game of each row, from its stream."""
+        # The same as integers(0, 2**64, dtype=np.uint64) of the generator, at a tenth of the cost.
+        seeds = [self._streams[row].random_raw() for row in rows.tolist()]
+        states = np.empty(len(rows), self._states.dtype)
+        self.game.deal(self._rules, states, np.array(seeds, np.uint64))
+        opaque(self._states)[rows] = opaque(states)
+
+    def _end(self, rows: NDArray[np.int64], acted: NDArray[np.int64]) -> dict[str, Any]:
+        """Keep the games that have ended and deal the next ones; give the infos."""
+        self._final_rows, self._final_states = rows, opaque(self._states)[rows].view(self._states.dtype)
+        self.game.view(self._rules, self._final_states, acted[rows], self._last_views[: len(rows)])
+        last = np.empty((len(rows), self.size), self.dtype)
+        self._last_observer.write_first(len(rows), last)
+        final, there = np.full(self.num_envs, None, object), np.zeros(self.num_envs, np.bool_)
+        for row, observation in zip(rows.tolist(), last, strict=True):
+            final[row], there[row] = observation, True
+        self._deal(rows)
+        return {"final_obs": final, "_final_obs": there}
+
+    def final_observations(self) -> tuple[NDArray[np.int64], Observations]:
+        """Give which games have ended last (rows, i8 [K], all in one step) and what each of their seats saw then ([K, P, N])."""
+        rows, views = self.final_views()
+        return rows, self._observations_of(views.ravel()).reshape(*views.shape, self.size)
+
+    def final_views(self) -> tuple[NDArray[np.int64], Records]:
+        """Give the same as records (VIEW [K, P])."""
+        self._must_be_dealt()
+        players = self.options.num_players
+        states = opaque(self._final_states).repeat(players).view(self._states.dtype)
+        return self._final_rows.copy(), self._views_of(
+            states, np.tile(np.arange(players), len(self._final_rows))
+        ).reshape(-1, players)
+
+    def _views_of(self, states: Records, seats: NDArray[np.int64]) -> Records:
+        views = np.zeros(len(states), self.game.VIEW)
+        self.game.view(self._rules, states, seats, views)
+        return views
+
+    def _observations_of(self, views: Records) -> Observations:
+        out = np.empty((len(views), self.size), self.dtype)
+        self.game.write_observations(self._rules, views, out, self.record)
+        return out
+
+    def get_state(self) -> dict[str, Any]:
+        """Take a snapshot of the games and of the streams from which the next ones are dealt: an array and plain containers."""
+        self._must_be_dealt()
+        return {
+            "options": asdict(self.options),
+            "states": self._states.view(np.uint8).reshape(self.num_envs, -1).copy(),
+            "streams": [stream.state for stream in self._streams],
+        }
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go back to a snapshot that `get_state` took, here or in an environment of the same options and size.
+
+        Raises:
+            ValueError: it is of other options or another number of games, or no snapshot; nothing has changed. The games' bytes are taken as they are.
+            ClosedEnvironmentError: after `close`.
+        """
+        self._must_be_open()
+        self._check_snapshot(state)
+        streams = [np.random.PCG64(0) for _ in range(self.num_envs)]
+        for stream, saved in zip(streams, state["streams"], strict=True):
+            try:
+                stream.state = saved
+            except (TypeError, ValueError, KeyError) as error:
+                raise ValueError(f"{NO_SNAPSHOT}: {saved!r:.100} is no state of a stream") from error
+        self._streams = list(streams)
+        opaque(self._states)[:] = np.ascontiguousarray(state["states"]).view(opaque(self._states).dtype)[:, 0]
+        self._forget_ends()
+        self._each_part(self._look)
+
+    def _check_snapshot(self, state: Any) -> None:
+        check_snapshot(state, ("options", "states", "streams"))
+        if state["options"] != asdict(self.options):
+            raise ValueError(f"the snapshot is of games with {state['options']}, these have {asdict(self.options)}")
+        size, found = (self.num_envs, self._states.dtype.itemsize), state["states"]
+        if (
+            getattr(found, "shape", None) != size
+            or found.dtype != np.uint8
+            or not isinstance(state["streams"], list)
+            or len(state["streams"]) != self.num_envs
+        ):
+            raise ValueError(
+                f"a snapshot of these games has the states of shape {size} and as many streams, got {getattr(found, 'shape', found)!s:.100}"
+            )
+
+    # --- what is given ---
+
+    def action_masks(self) -> NDArray[np.uint8]:
+        """Give the legal actions of whoever is to act (u1 [B, A]); without ``copy`` they cannot be written to."""
+        self._must_be_dealt()
+        masks = self._masks.copy() if self.copy else self._masks.view()
+        # What is legal is judged by these.
+        masks.flags.writeable = self.copy
+        return masks
+
+    def views(self) -> Records:
+        """Give what whoever is to act knows, as records (VIEW [B]): what bots are given."""
+        self._must_be_dealt()
+        views: Records = opaque(self._views).copy().view(self.game.VIEW)
+        return views
+
+    def _observed(self) -> Observations:
+        return self._observations.copy() if self.copy else self._observations
+
+    def _infos(self) -> dict[str, Any]:
+        return {"acting_seat": self.acting_seat, "rewards": self._rewards.copy(), "truncations": self._truncated > 0}
+
+    def _must_be_open(self) -> None:
+        if self.closed:
+            raise gymnasium.error.ClosedEnvironmentError("this environment has been closed: make another one")
+
+    def _must_be_dealt(self) -> None:
+        self._must_be_open()
+        if self._streams[0] is None:
+            raise gymnasium.error.ResetNeeded(NO_GAME)
+
+    def _refusal(self, numbers: NDArray[np.int64], legal: Bools) -> Exception:
+        row = int(np.flatnonzero(~legal)[0])
+        return refusal(
+            self.game, self.options, int(numbers[row]), self._masks[row], f"player_{self._seats[row]} of game {row}"
+        )
+
+    def reveal(self) -> tuple[dict[str, Any], ...]:
+        """Give the whole hidden state of each game in the game's words, for debugging and analysis."""
+        self._must_be_dealt()
+        return tuple(self.game.reveal(self.options, state) for state in self._states)
+
+    def render(self) -> Any:
+        """Draw what the seat to act knows in each game, see ``render_mode``."""
+        if self.render_mode is None:
+            gymnasium.logger.warn(NO_RENDER_MODE)
+            return (None,) * self.num_envs
+        self._must_be_dealt()
+        return tuple(render_view(self.game, self.options, view, self.render_mode) for view in self._views)
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
+
+    # Neither a module nor threads can be copied or pickled.
+    def __getstate__(self) -> dict[str, Any]:
+        # The observers hold views of arrays, which copies of theirs would not be.
+        return {
+            **vars(self),
+            "game": getattr(self.game, "__name__"),
+            "_pool": None,
+            "_observers": [],
+            "_last_observer": None,
+        }  # noqa: B009 - a module, for the protocol says nothing of names
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, game=load_game(state["game"]))
+        self._split(len(self._parts))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Let the threads go."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+
+def row_seeds(seed: Any, num_games: int) -> list[int | None]:
+    """Give a seed for each game: the number and those that follow it, or one of each game; None goes on without.
+
+    Raises:
+        ValueError: they are something else.
+    """
+    if seed is None:
+        return [None] * num_games
+    if whole_number(seed) is not None:
+        return [check_number("seed", seed, 0) + row for row in range(num_games)]
+    if not isinstance(seed, (list, tuple, np.ndarray)) or np.ndim(seed) != 1 or len(seed) != num_games:
+        raise ValueError(f"seed must be one number or one for each of {num_games} games, got {seed!r}")
+    return [check_seed(one) for one in seed]
+
+
+def rows_to_reset(options: dict[str, Any] | None, dealt: Bools) -> Bools:
+    """Read Gymnasium's ``reset_mask``: which games (bool [B]) to reset; without one all.
+
+    Args:
+        options: what `reset` was given.
+        dealt: which games there are (bool [B]).
+
+    Raises:
+        ValueError: the mask is none, or names no game.
+        ResetNeeded: the first reset leaves games out.
+    """
+    if options is not None and not isinstance(options, dict):
+        raise ValueError(f"options must be a dictionary, got {options!r}")
+    mask = (options or {}).get("reset_mask")
+    if mask is None:
+        return np.ones(len(dealt), np.bool_)
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != dealt.shape or not mask.any():
+        raise ValueError(f"reset_mask must be an array of {len(dealt)} bools, one of them True, got {mask!r}")
+    if not (mask | dealt).all():
+        raise gymnasium.error.ResetNeeded("the first reset deals every game: call reset() without a reset_mask")
+    return mask

@@ -1,0 +1,165 @@
+"""Batches of games between bots, and matches over equal deals.
+
+`Table` plays ``B`` games at once: bots are asked in batches, seats without a bot wait for a learner. `play_match` lets a list of
+bots play the same deals in every rotation of the seats, so that the luck of the deal and of the seat cancels.
+Axis letters: ``B`` games, ``P`` seats, ``A`` actions.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..bits import GAMMA, mixed_rows
+from ..game import Bot, Game
+from .players import make_players
+from .rating import FinishedGames, MatchResult, sum_up
+from .table import MatchError, Table
+
+# --- matches ---
+
+
+def num_rotations(seats: Sequence[Any]) -> int:
+    """Count the rotations of a seat list that differ: 3 for a, b, b; 2 for a, b, a, b; 1 for copies of one player."""
+    seats = list(seats)
+    return next(k for k in range(1, len(seats) + 1) if seats[k:] + seats[:k] == seats)
+
+
+def play_match(
+    game: Game,
+    options: Any,
+    seats: Sequence[str | Bot],
+    num_deals: int,
+    seed: int = 0,
+    progress: Callable[[int], object] | None = None,
+    batch_size: int = 512,
+    names: Sequence[str] | None = None,
+    greedy: bool = False,
+) -> MatchResult:
+    """Play deals in every rotation of the seats and sum up.
+
+    In rotation ``r`` the ``i``-th of the list sits in seat ``i + r`` (mod P); who sits to whose left stays. Rotations that would
+    repeat the same table are left out. Neither `progress` nor `batch_size` changes the result.
+
+    Args:
+        game: a game module.
+        options: its options; ``num_players`` is the number of seats.
+        seats: names of bots, policy files, or players (P of them); the same text or object is one entry of the result.
+        num_deals: how many deals; each is played `num_rotations` times.
+        seed: settles the deals and the bots' random choices, 0 to 2**64 - 1.
+        progress: is called with the number of games finished since the last call.
+        batch_size: games played at once.
+        names: of the seats, in the result; default: the texts, or the players' own names.
+        greedy: see `make_players`.
+
+    Raises:
+        MatchError: the number of seats, deals or the seed is wrong.
+        ValueError: a name or file is not known, or these are no options.
+    """
+    game.make_rules(options)  # first of all: it refuses what are no options
+    _check_match(options, seats, names, {"num_deals": num_deals, "batch_size": batch_size, "seed": seed})
+    players = make_players(game, options, seats, greedy)
+    entries = list({id(player): player for player in players}.values())
+    numbers = [entries.index(player) for player in players]
+    rotations = num_rotations(numbers)
+    tables = np.array([np.roll(numbers, r) for r in range(rotations)], np.int32)
+    games = FinishedGames.blank(np.tile(tables, (num_deals, 1)))
+    seeds = mixed_rows(mixed_rows(np.array([seed], np.uint64)) + np.arange(num_deals, dtype=np.uint64) * GAMMA)
+    table = Table(game, options, min(batch_size, num_deals * rotations), entries)
+    _play_all(table, np.repeat(seeds, rotations), games, progress)
+    called = _entry_names(
+        names or [_name(seat) for seat in seats], [numbers.index(number) for number in range(len(entries))]
+    )
+    named_seats = tuple(called[number] for number in numbers)
+    facts = {"game": game.NAME, "options": asdict(options), "seats": named_seats, "seed": int(seed)}
+    return sum_up(games, called, **facts, deals=num_deals, rotations=rotations, games=num_deals * rotations)
+
+
+def evaluate(
+    game: Game,
+    options: Any,
+    player: str | Bot,
+    baselines: Sequence[str | Bot],
+    num_deals: int,
+    seed: int = 0,
+    progress: Callable[[int], object] | None = None,
+    greedy: bool = False,
+) -> list[MatchResult]:
+    """Let a player (a bot's name, a policy file or a player) play a match against a table full of each baseline.
+
+    The player is the first entry of every result; the deals are the same for all baselines. See `play_match`.
+    """
+    game.make_rules(options)  # see `play_match`
+    # Made apart, so that a player and a baseline of the same name are two entries.
+    mine, others = make_players(game, options, [player], greedy)[0], make_players(game, options, baselines, greedy)
+    copies = options.num_players - 1
+    seated = [
+        ([mine] + [bot] * copies, [_name(player)] + [_name(baseline)] * copies)
+        for bot, baseline in zip(others, baselines, strict=True)
+    ]
+    return [play_match(game, options, seats, num_deals, seed, progress, names=names) for seats, names in seated]
+
+
+def _check_match(options: Any, seats: Sequence[Any], names: Sequence[str] | None, numbers: dict[str, Any]) -> None:
+    for what, given in (("seats", seats), ("names", seats if names is None else names)):
+        if len(given) != options.num_players:
+            raise MatchError(
+                f"a game for {options.num_players} players needs {options.num_players} {what}, got {len(given)}"
+            )
+    for name, number in numbers.items():
+        least = 0 if name == "seed" else 1
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not least <= number < 2**64:
+            raise MatchError(f"{name} must be an integer from {least} to 2**64 - 1, got {number!r}")
+
+
+def _name(seat: Any) -> str:
+    return os.fspath(seat) if isinstance(seat, (str, os.PathLike)) else str(seat.name)
+
+
+def _entry_names(names: Sequence[str], first_seats: Sequence[int]) -> list[str]:
+    """Names of the entries by the first seat of each; different players with one name are numbered."""
+    called: list[str] = []
+    for at, seat in enumerate(first_seats):
+        copies = sum(names[other] == names[seat] for other in first_seats[:at])
+        called.append(f"{names[seat]} #{copies + 1}" if copies else names[seat])
+    return called
+
+
+def _play_all(
+    table: Table, seeds: NDArray[np.uint64], games: FinishedGames, progress: Callable[[int], object] | None
+) -> None:
+    """Play one game for each seed (u8 [B]), keeping the table full, and fill in the record."""
+    rows = np.arange(table.num_games)
+    playing, dealt = rows.copy(), len(rows)
+    table.seats[:] = games.seats[:dealt]
+    table.deal(rows, seeds[:dealt])
+    while len(rows):
+        table.play_round()
+        done = rows[table.finished[rows]]
+        if not len(done):
+            continue
+        _note(table, done, playing[done], games)
+        fresh = done[: len(seeds) - dealt]
+        playing[fresh] = np.arange(dealt, dealt + len(fresh))
+        dealt += len(fresh)
+        table.seats[fresh] = games.seats[playing[fresh]]
+        table.deal(fresh, seeds[playing[fresh]])
+        rows = np.setdiff1d(rows, done[len(fresh) :])
+        if progress is not None:
+            progress(len(done))
+
+
+def _note(table: Table, rows: NDArray[np.int64], at: NDArray[np.int64], games: FinishedGames) -> None:
+    """Enter finished games into the record."""
+    states, players = table.states[rows], table.num_players
+    place, accused = states["place"][:, :players], states["accused"][:, :players]
+    games.first[at] = place == 1
+    games.wrong[at] = (accused != 0) & (place == 0)
+    games.turns[at] = states["turn_number"]
+    games.rewards[at], _, truncated = table.outcome(rows)
+    games.truncated[at] = truncated.any(axis=1)

@@ -1,0 +1,225 @@
+"""A batch of games, some seats played by bots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..bits import GAMMA, mixed_rows
+from ..game import Bot, Game, IllegalAction, Records, action_number, opaque, refusal
+
+LEARNER = -1
+
+
+class MatchError(ValueError):
+    """A match cannot be played as asked."""
+
+
+def bots_streams(seeds: NDArray[np.uint64], num_players: int) -> NDArray[np.uint64]:
+    """Give the stream of random bits of each seat (u8 [K, P]) in games of these seeds (u8 [K]).
+
+    Hashed one way, and one for each seat: a bot can go back from the bits that it is handed to its stream, but must find neither
+    the seed, which would tell it the deal, nor the bits of others, which would tell it what they do.
+    """
+    digests = [blake2b(seed.tobytes(), digest_size=8 * num_players, person=b"sleuth bots").digest() for seed in seeds]
+    return np.frombuffer(b"".join(digests), "<u8").astype(np.uint64).reshape(-1, num_players)
+
+
+class Table:
+    """Play a batch of games, some seats by bots, the others by learners.
+
+    A bot's random bits at a decision come from the game's seed, its seat and the number of decisions that this seat has taken, so a game
+    is the same in any batch. `seats` and `bots` may be changed between calls, for instance to draw new opponents. `states` (STATE [B]),
+    `decisions` (i8 [B, P], how many each seat has taken) and `last_actions` (i8 [B], -1 before the first) are there to be read.
+
+    Args:
+        game: a game module.
+        options: its options.
+        num_games: B.
+        bots: what the numbers in `seats` mean; may be extended later.
+        seats: the bot in each seat (i4 [P] or [B, P]); `LEARNER` (-1) is a seat that nobody here plays. Default: all learners.
+    """
+
+    def __init__(
+        self, game: Game, options: Any, num_games: int, bots: Sequence[Bot] = (), seats: ArrayLike = LEARNER
+    ) -> None:
+        self.rules = game.make_rules(options)
+        self.game, self.options, self.num_games = game, options, num_games
+        self.num_players: int = options.num_players
+        self.bots = list(bots)
+        self.seats = np.full((num_games, self.num_players), seats, np.int32)
+        self.states = game.new_states(num_games)
+        # A blank state is no game: nobody is to act in it until it is dealt.
+        self.states["actor"], self.states["phase"] = -1, game.FINISHED
+        self.decisions = np.zeros((num_games, self.num_players), np.int64)
+        self.last_actions = np.full(num_games, -1, np.int64)
+        self._streams = np.zeros((num_games, self.num_players), np.uint64)
+        self._all = np.arange(num_games)
+        self._num_actions = game.num_actions(options)
+
+    @property
+    def actors(self) -> NDArray[np.int32]:
+        """Who decides next in each game (i4 [B]); -1 when the game is finished or not dealt."""
+        actors: NDArray[np.int32] = self.states["actor"]
+        return actors
+
+    @property
+    def finished(self) -> NDArray[np.bool_]:
+        """Which games are finished, or not dealt yet (bool [B])."""
+        return self.actors < 0
+
+    @property
+    def waiting(self) -> NDArray[np.bool_]:
+        """Which games wait for a learner (bool [B])."""
+        waits: NDArray[np.bool_] = ~self.finished & (self._players() == LEARNER)
+        return waits
+
+    def deal(self, rows: ArrayLike, seeds: ArrayLike) -> None:
+        """Begin new games.
+
+        Args:
+            rows: which games (int [K]).
+            seeds: one for each (u8 [K]); they settle the deal and everything that bots and the game draw at random.
+        """
+        rows, seeds = np.atleast_1d(np.asarray(rows)), np.atleast_1d(np.asarray(seeds, np.uint64))
+        states = self.game.new_states(len(rows))
+        self.game.deal(self.rules, states, seeds)
+        self._put(rows, states)
+        self.decisions[rows] = 0
+        self.last_actions[rows] = -1
+        self._streams[rows] = bots_streams(seeds, self.num_players)
+
+    def play_on(self) -> None:
+        """Play every game until it waits for a learner or is finished."""
+        while self.play_round():
+            pass
+
+    def play_round(self) -> bool:
+        """Let bots decide once in every game where a bot is to act; tell whether there was one.
+
+        Raises:
+            IllegalAction: a bot chose an illegal action; no game of this round has moved.
+            MatchError: a bot returned something else than one integer for each game; no game has moved.
+        """
+        players = self._players()
+        rows = np.flatnonzero((players >= 0) & ~self.finished)
+        if not len(rows):
+            return False
+        # Sorted by bot, every bot's rows are one slice.
+        rows = rows[np.argsort(players[rows], kind="stable")]
+        players = players[rows]
+        states, seeds, actors = self._take(rows), self.decision_seeds(rows), self.actors[rows]
+        actions, taken = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.uint8)
+        starts = [0, *(np.flatnonzero(np.diff(players)) + 1).tolist(), len(rows)]
+        for start, end in pairwise(starts):
+            part = slice(start, end)
+            actions[part] = self._ask(self.bots[players[start]], states[part], seeds[part].copy())
+        self.game.step(self.rules, states, actions, taken)
+        if not taken.all():
+            raise self._illegal(rows, players, states, actions, taken)
+        self._put(rows, states)
+        self.decisions[rows, actors] += 1
+        self.last_actions[rows] = actions
+        return True
+
+    def step(self, rows: ArrayLike, actions: ArrayLike) -> NDArray[np.bool_]:
+        """Take learners' decisions; bots do not answer before `play_on`.
+
+        Args:
+            rows: games that wait (int [K]).
+            actions: one for each (int [K]).
+
+        Returns:
+            Which were legal (bool [K]); where one was not, the game has not changed; in a finished game none is.
+
+        Raises:
+            MatchError: a bot is to act in one of the games; nothing has changed.
+        """
+        rows, actions = np.atleast_1d(np.asarray(rows)), np.atleast_1d(np.asarray(actions, np.int64))
+        if not (self.waiting | self.finished)[rows].all():
+            raise MatchError("a bot is to act there, not a learner: call play_on() first")
+        states, taken, actors = self._take(rows), np.zeros(len(rows), np.uint8), self.actors[rows]
+        self.game.step(self.rules, states, actions, taken)
+        self._put(rows, states)
+        self.decisions[rows, actors] += taken
+        self.last_actions[rows] = np.where(taken, actions, self.last_actions[rows])
+        return taken.astype(np.bool_)
+
+    def views(self, rows: ArrayLike, seats: ArrayLike | None = None) -> NDArray[np.void]:
+        """Give what one seat knows in each of some games (VIEW [K]).
+
+        Args:
+            rows: which games (int [K]).
+            seats: whose view (int [K] or one number); default: whoever is to act (seat 0 where the game is finished).
+        """
+        rows = np.atleast_1d(np.asarray(rows))
+        whose = np.maximum(self.actors[rows], 0) if seats is None else seats
+        views = np.zeros(len(rows), self.game.VIEW)
+        self.game.view(self.rules, self._take(rows), np.full(len(rows), whose, np.int64), views)
+        return views
+
+    def legal(self, rows: ArrayLike) -> NDArray[np.uint8]:
+        """Give the legal actions of whoever is to act in each of some games (u1 [K, A]); zeros where the game is finished."""
+        rows = np.atleast_1d(np.asarray(rows))
+        legal = np.zeros((len(rows), self._num_actions), np.uint8)
+        self.game.legal(self.rules, self._take(rows), legal)
+        return legal
+
+    def outcome(
+        self, rows: ArrayLike | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Give rewards (f8 [K, P]), terminated and truncated (bool [K, P] both) of some games; default: of all."""
+        rows = self._all if rows is None else np.atleast_1d(np.asarray(rows))
+        rewards = np.zeros((len(rows), self.num_players))
+        terminated, truncated = np.zeros((2, *rewards.shape), np.uint8)
+        self.game.outcome(self.rules, self._take(rows), rewards, terminated, truncated)
+        return rewards, terminated.astype(np.bool_), truncated.astype(np.bool_)
+
+    def decision_seeds(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Give the random bits that belong to the next decision of some games (u8 [K])."""
+        actors = self.actors[rows]
+        number = self.decisions[rows, actors].astype(np.uint64) + np.uint64(1)
+        return mixed_rows(self._streams[rows, actors] + number * GAMMA)
+
+    def _take(self, rows: Any) -> Records:
+        states: Records = opaque(self.states)[rows].view(self.states.dtype)
+        return states
+
+    def _put(self, rows: Any, states: Records) -> None:
+        opaque(self.states)[rows] = opaque(states)
+
+    def _players(self) -> NDArray[np.int32]:
+        """Number of the bot to act in each game (i4 [B]); meaningless where the game is finished."""
+        return self.seats[self._all, self.actors]
+
+    def _look(self, states: Records) -> tuple[Records, NDArray[np.uint8]]:
+        """Views and legal actions of those to act, in arrays of their own: a buffer would hold what others have seen."""
+        views, legal = np.zeros(len(states), self.game.VIEW), np.zeros((len(states), self._num_actions), np.uint8)
+        self.game.view(self.rules, states, states["actor"].astype(np.int64), views)
+        self.game.legal(self.rules, states, legal)
+        return views, legal
+
+    def _ask(self, bot: Bot, states: Records, seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Let a bot decide in some games."""
+        chosen = np.asarray(bot.act(*self._look(states), seeds))
+        if chosen.shape != (len(states),) or chosen.dtype.kind not in "iu":
+            got = f"{chosen.dtype} of shape {chosen.shape}"
+            raise MatchError(
+                f"bot {bot.name!r} must return one action for each game, integers of shape {(len(states),)}, but returned {got}"
+            )
+        return chosen.astype(np.int64)
+
+    def _illegal(self, rows: Any, players: Any, states: Any, actions: Any, taken: Any) -> IllegalAction:
+        """Say in the game's words what the first bot whose action was refused has done."""
+        at = int(np.flatnonzero(taken == 0)[0])
+        player = f"bot {self.bots[players[at]].name!r} in seat {states['actor'][at]} of game {rows[at]}"
+        try:
+            action = action_number(int(actions[at]), self._num_actions)
+        except IllegalAction as error:
+            return IllegalAction(f"{player}: {error}")
+        return refusal(self.game, self.options, action, self._look(states[at : at + 1])[1][0], player)

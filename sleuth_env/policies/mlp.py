@@ -1,0 +1,221 @@
+"""Multi-layer perceptrons in NumPy, which give one logit an action.
+
+One may have **cells** beside it: a second, small perceptron that gives one score for each cell (in Sleuth: each gem card) from the inputs that are about
+this cell, with the same weights for every cell. The scores join the last hidden layer, so what is learned about one gem holds for all.
+Axis letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation, ``G`` cells, ``K`` inputs of a cell.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import kernel
+from .policy_file import PolicyError
+
+ACTIVATIONS = ("relu", "tanh")
+MOST_LAYERS = 16
+MOST_LOGIT = 1e30  # far from where single precision overflows
+
+Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
+Layers = Sequence[Layer]
+
+
+class Mlp:
+    """The network as a part of a `Policy`.
+
+    Args:
+        layers: (weight f4 [outputs, inputs], bias f4 [outputs]) of each layer; the last one gives the logits.
+        activation: "relu" or "tanh", after every layer but the last.
+        cells: the layers of the network that all cells share, the last one with a single output; () where there is none.
+        cell_inputs: which numbers of the observation each cell's network is given, i4 [G, K].
+
+    Raises:
+        PolicyError: an unknown activation; `fit` raises it where the layers do not fit one another, the observation or the actions, are not
+            finite, or could give a logit that is not.
+    """
+
+    kind = "mlp"
+    may_differ: tuple[str, ...] = ()
+
+    def __init__(
+        self, layers: Layers, activation: str = "relu", cells: Layers = (), cell_inputs: NDArray[np.int32] | None = None
+    ) -> None:
+        self.activation = activation
+        if activation not in ACTIVATIONS:
+            raise PolicyError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+        self.cell_inputs = (
+            np.zeros((0, 0), np.int32) if cell_inputs is None else np.ascontiguousarray(cell_inputs, np.int32)
+        )
+        self.layers, self.cells = _float32(layers), _float32(cells)
+
+    def fit(self, game: Any, options: Any, record: str) -> None:
+        """Check that it plays this game, and get ready."""
+        size = game.observation_size(options, record)
+        _check_layers("layer", self.layers, size, game.num_actions(options), len(self.cell_inputs))
+        if self.cells:
+            _check_cells(self.cells, self.cell_inputs, size)
+        self._check_logits(size)
+        # Transposed, an input's weights lie side by side: the kernel skips the inputs that are zero, which most are.
+        self._layers, self._cells = _transposed(self.layers), _transposed(self.cells)
+
+    def _check_logits(self, size: int) -> None:
+        """Check that no observation, whose numbers are all from 0 to 1, can make a logit, or a number on the way to one, overflow."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            most = self._most(np.ones(size), self.layers[:-1])
+            if self.cells:
+                score = _most_of_layer(self._most(np.ones(self.cell_inputs.shape[1]), self.cells[:-1]), self.cells[-1])
+                most = np.concatenate([most, np.repeat(score, len(self.cell_inputs))])
+            check_most(_most_of_layer(most, self.layers[-1]))
+
+    def _most(self, most: NDArray[np.float64], layers: Layers) -> NDArray[np.float64]:
+        for layer in layers:
+            most = _most_of_layer(most, layer)
+            check_most(most)
+            most = most if self.activation == "relu" else np.minimum(most, 1)
+        return most
+
+    def logits(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Give the network's output (f4 [B, A]) for observations (f4 [B, N])."""
+        values = self._hidden_values(observations, self._layers[:-1])
+        if self.cells:
+            gathered = observations[:, self.cell_inputs].reshape(-1, self.cell_inputs.shape[1])
+            scores = _applied(self._hidden_values(gathered, self._cells[:-1]), self._cells[-1])
+            values = np.concatenate([values, scores.reshape(len(observations), -1)], axis=1)
+        return _applied(values, self._layers[-1])
+
+    def _hidden_values(self, values: NDArray[np.float32], layers: Layers) -> NDArray[np.float32]:
+        for layer in layers:
+            values = _applied(values, layer)
+            values = np.maximum(values, 0) if self.activation == "relu" else np.tanh(values)
+        return values
+
+    def architecture(self) -> dict[str, Any]:
+        """Describe it for a file."""
+        return {
+            "kind": self.kind,
+            "hidden": _hidden_sizes(self.layers),
+            "cells": _hidden_sizes(self.cells),
+            "activation": self.activation,
+        }
+
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Give its weights for a file."""
+        found = _named("layers", self.layers) | _named("cells", self.cells)
+        return found | ({"cell_inputs": self.cell_inputs} if self.cells else {})
+
+    @classmethod
+    def built(cls, architecture: Mapping[str, Any], tensors: dict[str, NDArray[Any]]) -> Mlp:
+        """Build what a file describes of tensors that nobody has checked yet; takes those that it uses out."""
+        hidden, cells = architecture["hidden"], architecture["cells"]
+        if not isinstance(hidden, list) or not isinstance(cells, list):
+            raise PolicyError(f"unknown architecture {dict(architecture)!r}: hidden and cells must be lists")
+        layers = [
+            (tensors.pop(f"layers.{number}.weight"), tensors.pop(f"layers.{number}.bias"))
+            for number in range(len(hidden) + 1)
+        ]
+        cell_inputs, cell_layers = tensors.pop("cell_inputs", None), []
+        if cell_inputs is not None or cells:
+            cell_layers = [
+                (tensors.pop(f"cells.{number}.weight"), tensors.pop(f"cells.{number}.bias"))
+                for number in range(len(cells) + 1)
+            ]
+        sizes = {"hidden": _hidden_sizes(layers), "cells": _hidden_sizes(cell_layers)}
+        # As texts, because true == 1.
+        wrong = [key for key in sizes if json.dumps(architecture[key]) != json.dumps(sizes[key])]
+        if wrong:
+            raise PolicyError(
+                f"its architecture says {wrong[0]} = {architecture[wrong[0]]}, its weights are of {sizes[wrong[0]]}"
+            )
+        return cls(layers, architecture["activation"], cell_layers, cell_inputs)
+
+
+def _hidden_sizes(layers: Layers) -> list[int]:
+    return [bias.size for _, bias in layers[:-1]]
+
+
+def _named(network: str, layers: Layers) -> dict[str, NDArray[Any]]:
+    return {
+        f"{network}.{number}.{part}": array
+        for number, layer in enumerate(layers)
+        for part, array in zip(("weight", "bias"), layer, strict=True)
+    }
+
+
+def _float32(layers: Layers) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    return [
+        (np.ascontiguousarray(weight, np.float32), np.ascontiguousarray(bias, np.float32)) for weight, bias in layers
+    ]
+
+
+def _transposed(layers: Layers) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    return [(np.ascontiguousarray(weight.T), bias) for weight, bias in layers]
+
+
+def _check_layers(name: str, layers: Layers, inputs: int, outputs: int, joined: int = 0) -> None:
+    """Check that layers lead from ``inputs`` to ``outputs`` numbers, ``joined`` more of which join the last layer's inputs."""
+    if not 1 <= len(layers) <= MOST_LAYERS:
+        raise PolicyError(f"a network has 1 to {MOST_LAYERS} layers, got {len(layers)}")
+    sizes = [inputs, *(bias.size for _, bias in layers[:-1])]
+    for number, ((weight, bias), before, after) in enumerate(zip(layers, sizes, [*sizes[1:], outputs], strict=True)):
+        before += joined if number + 1 == len(layers) else 0
+        check_finite(f"{name} {number}", (weight, bias), after, before)
+
+
+def check_finite(name: str, layer: Layer, outputs: int, inputs: int) -> None:
+    """Check that a layer leads from so many inputs to so many outputs with finite weights."""
+    weight, bias = layer
+    if weight.shape != (outputs, inputs) or bias.shape != (outputs,):
+        raise PolicyError(
+            f"{name} must have weights {(outputs, inputs)} and biases {(outputs,)}, got {weight.shape} and {bias.shape}"
+        )
+    if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+        raise PolicyError(f"{name} has weights that are not finite numbers")
+
+
+def check_most(most: NDArray[np.float64]) -> None:
+    """Check that bounds of the size of logits are far from where numbers overflow."""
+    # Not a number is not below either.
+    if not (most < MOST_LOGIT).all():
+        raise PolicyError("the weights are so large that the network's output could overflow")
+
+
+def _most_of_layer(
+    most: NDArray[np.float64], layer: tuple[NDArray[np.float32], NDArray[np.float32]]
+) -> NDArray[np.float64]:
+    """Bound the size of a layer's outputs, where ``most`` (f8 [inputs]) bounds that of its inputs."""
+    weight, bias = layer
+    return np.asarray(np.abs(weight.astype(np.float64)) @ most + np.abs(bias))
+
+
+def _check_cells(cells: Layers, inputs: NDArray[np.int32], size: int) -> None:
+    if inputs.ndim != 2 or not inputs.size or inputs.min() < 0 or inputs.max() >= size:
+        raise PolicyError(
+            f"the cells' inputs must be numbers from 0 to {size - 1} in rows, got the shape {inputs.shape}"
+        )
+    _check_layers("cell layer", cells, inputs.shape[1], 1)
+
+
+def _applied(
+    values: NDArray[np.float32], layer: tuple[NDArray[np.float32], NDArray[np.float32]]
+) -> NDArray[np.float32]:
+    outputs = np.empty((len(values), layer[1].size), np.float32)
+    apply_layer(values, *layer, outputs)
+    return outputs
+
+
+@kernel
+def apply_layer(inputs: Any, weight: Any, bias: Any, outputs: Any) -> None:
+    """Write inputs @ weight + bias, each row alone and in a fixed order: a matrix product would round by the size of the batch."""
+    for b in range(inputs.shape[0]):
+        row = outputs[b]
+        row[:] = bias
+        for i in range(inputs.shape[1]):
+            value = inputs[b, i]
+            if value != 0.0:
+                for j in range(row.size):
+                    row[j] += value * weight[i, j]

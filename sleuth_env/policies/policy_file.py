@@ -1,0 +1,152 @@
+"""The frame of a policy file: safetensors with metadata, read without trust.
+
+Nothing in a file is executed or unpickled. Sizes come first, then the metadata, then the tensors; what they mean is `policy`'s affair.
+"""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ..checks import one_line
+
+SUFFIX = ".safetensors"
+# The policies that come with the package: `pretrained:4p` is the file 4p.safetensors in this folder.
+PRETRAINED, PRETRAINED_FOLDER = "pretrained:", Path(__file__).parents[1] / "pretrained"
+FORMAT, FORMAT_VERSION = "sleuth-env policy", "1"
+MOST_HEADER_BYTES, MOST_FILE_BYTES = 1 << 20, 1 << 30
+
+
+class PolicyError(ValueError):
+    """A policy file cannot be read, or cannot play this game; the message says why.
+
+    Files are not trusted, nor is what a message quotes of them: it is cut to one line of printable characters.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
+
+
+def names_file(text: str) -> bool:
+    """Tell whether a player's name means a policy file: one that comes with the package, or one by its path."""
+    return text.startswith(PRETRAINED) or text.endswith(SUFFIX)
+
+
+def pretrained_names() -> list[str]:
+    """Name the policies that come with the package."""
+    return sorted(f"{PRETRAINED}{path.name.removesuffix(SUFFIX)}" for path in PRETRAINED_FOLDER.glob(f"*{SUFFIX}"))
+
+
+def located(path: str | Path) -> str | Path:
+    """Give the path of a policy file, which may be named as one that comes with the package.
+
+    Raises:
+        PolicyError: no policy of this name comes with it.
+    """
+    text = str(path)
+    if not text.startswith(PRETRAINED):
+        return path
+    names = pretrained_names()
+    if text not in names:
+        raise PolicyError(f"no policy {text[:100]!r} comes with this version; it brings {', '.join(names) or 'none'}")
+    return PRETRAINED_FOLDER / f"{text.removeprefix(PRETRAINED)}{SUFFIX}"
+
+
+def in_order(content: bytes) -> bytes:
+    """Give a safetensors file with the header's entries in order: the library writes metadata in another order each time."""
+    size = int.from_bytes(content[:8], "little")
+    header = json.dumps(
+        json.loads(content[8 : 8 + size]), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    ).encode()
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header + content[8 + size :]
+
+
+def read_metadata(path: str | Path) -> dict[str, Any]:
+    """Read what a policy file says of itself, as plain values.
+
+    Raises:
+        PolicyError: it is no policy file of this format.
+    """
+    return read_policy_file(path)[0]
+
+
+def read_policy_file(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read a policy file's metadata, as plain values of the right types, and its tensors, whose shapes and numbers nobody has checked yet.
+
+    Raises:
+        PolicyError: it is no policy file of this format, or it is damaged.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    content = _read_bytes(located(path))
+    header_size = int.from_bytes(content[:8], "little")
+    if len(content) < 8 or not 2 <= header_size <= min(MOST_HEADER_BYTES, len(content) - 8):
+        raise PolicyError(f"{path} is no policy file, or only the beginning of one")
+    try:
+        header = json.loads(content[8 : 8 + header_size])
+        metadata = _metadata(header["__metadata__"])
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise PolicyError(f"{path} is no policy file: it does not say what it is") from error
+    if (metadata["format"], metadata["format_version"]) != (FORMAT, FORMAT_VERSION):
+        raise PolicyError(
+            f"{path} has the format {metadata['format']!r} {metadata['format_version']!r}; this version reads {FORMAT!r} {FORMAT_VERSION!r}"
+        )
+    wrong = [
+        key
+        for key, entry in header.items()
+        if key != "__metadata__" and _kind(entry) != ("I32" if key == "cell_inputs" else "F32")
+    ]
+    if wrong:
+        raise PolicyError(f"{path}: the tensors {', '.join(wrong)} are not of the type that they should have")
+    try:
+        return metadata, load(content)
+    except (SafetensorError, ValueError, OverflowError) as error:
+        raise PolicyError(f"{path} is damaged: {error}") from error
+
+
+def _kind(entry: Any) -> Any:
+    return entry.get("dtype") if isinstance(entry, dict) else None
+
+
+def _read_bytes(path: str | Path) -> bytes:
+    try:
+        # Opening a pipe would wait, reading a device might never end.
+        if not stat.S_ISREG(Path(path).stat().st_mode):
+            raise OSError("it is no regular file")
+        with Path(path).open("rb") as file:
+            content = file.read(MOST_FILE_BYTES + 1)
+    except (OSError, TypeError, ValueError) as error:
+        raise PolicyError(f"{path!s} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    if len(content) > MOST_FILE_BYTES:
+        raise PolicyError(f"{path} is larger than any policy file ({MOST_FILE_BYTES} bytes)")
+    return content
+
+
+def _metadata(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Turn the metadata's texts into values; each key must be there and of its type."""
+    plain = ("format", "format_version", "game", "record", "observation_hash")
+    parsed = {
+        "options": dict,
+        "observation": list,
+        "architecture": dict,
+        "versions": dict,
+        "steps": int,
+        "num_players": int,
+    }
+    metadata: dict[str, Any] = {key: texts[key] for key in plain} | {key: json.loads(texts[key]) for key in parsed}
+    share = metadata["win_share"] = json.loads(texts.get("win_share", "null"))
+    # Exactly: true is an int too.
+    if not all(type(metadata[key]) is str for key in plain) or not all(
+        type(metadata[key]) is kind for key, kind in parsed.items()
+    ):
+        raise ValueError("metadata of the wrong type")
+    if metadata["steps"] < 0 or not (share is None or (type(share) is float and 0 <= share <= 1)):
+        raise ValueError("metadata out of range")
+    return metadata

@@ -1,0 +1,296 @@
+"""The belief panel of a drawing: how likely each gem is to be missing and which questions tell most, by a count of all deals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...deduction.worlds import Worlds
+from ..belief import belief, payable_asks
+from ..cards import COLOURS, GEMS, KINDS, NUM_GEMS, NUM_QUESTIONS, TYPES, Options, make_rules
+from ..clues import read_sheet
+from ..notation import event_text, gem_names, player_name, question_name, search_card_names
+from ..state import FINISHED, IN, LEFT, MUST_ACCUSE, OFFER, OUT, RIGHT, SECOND, TURN
+from ..view import VIEW
+
+MOST = 8  # questions that are listed
+NOTHING = 1e-9  # bits that are rounding errors
+
+
+class Prospect(NamedTuple):
+    """A question that is worth asking."""
+
+    name: str  # as it is typed, without the card that pays for it
+    information: float  # bits that it is expected to tell about the missing gems
+    decides: float  # the chance that its answer leaves only one possibility for them
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Hold all that is drawn.
+
+    Args:
+        deals: how many deals fit what the viewer knows, in words.
+        chances: f8 [36], the probability of each gem to be missing; 0 for open cards and the viewer's own.
+        proved: i1 [36], 1 it is missing, 0 it is not, -1 neither is proved.
+        heading: of the list of questions.
+        prospects: the best questions, best first.
+    """
+
+    deals: str
+    chances: np.ndarray
+    proved: np.ndarray
+    heading: str
+    prospects: list[Prospect]
+
+
+def make_panel(options: Options, view: np.void) -> Panel:
+    """Tell what the viewer may believe, ready to be drawn.
+
+    Args:
+        options: the options of the game.
+        view: VIEW, one record.
+
+    Raises:
+        TypeError: it is something else, such as a STATE.
+        IntricateError: the deals cannot be counted, see `Worlds`.
+    """
+    views = one_view(view)
+    worlds = belief(make_rules(options), views)
+    return Panel(_deals(worlds), worlds.missing, worlds.certain[:, -1], *_questions(options, views, worlds))
+
+
+def _deals(worlds: Worlds) -> str:
+    if not worlds.exact:
+        estimated = f"the chances are estimates with an expected error of {worlds.error:.1%} in all"
+        return f"About {worlds.count:.2g} deals fit what you know; {estimated}, and bits are overstated"
+    return (
+        "1 deal fits what you know"
+        if worlds.count == 1
+        else f"{worlds.count:,} deals fit what you know, each as likely as any other"
+    )
+
+
+def _questions(options: Options, views: np.ndarray, worlds: Worlds) -> tuple[str, list[Prospect]]:
+    """Give the best of the questions that may be asked now or, on the turns of others, that the viewer's cards allow."""
+    view = views[0]
+    now = bool(view["to_act"] and view["phase"] in (TURN, SECOND))
+    if (
+        view["standing"][0] != IN
+        or view["phase"] == FINISHED
+        or view["accusing"]
+        or (view["to_act"] and view["phase"] == MUST_ACCUSE)
+    ):
+        return "You ask nothing more", []
+    asks, places, _ = payable_asks(make_rules(options), views, now=now)
+    worths = worlds.worths(asks["holder"], asks["cards"], asks["shown"])
+    best = np.lexsort((places, -worths["decides"].round(9), -worths["information"].round(9)))
+    telling = [i for i in best[:MOST] if worths["information"][i] > NOTHING]
+    if not telling:
+        return "None of your questions tells more about what is missing", []
+    names = [f"ask +{places[i] // NUM_QUESTIONS + 1} {question_name(places[i] % NUM_QUESTIONS)}" for i in telling]
+    prospects = [Prospect(name, *worths[i].tolist()[:2]) for name, i in zip(names, telling, strict=True)]
+    return f"Best of {len(asks)} questions that {'you may ask now' if now else 'your cards allow'}", prospects
+
+
+# Where a gem is, as far as the viewer knows.
+OPEN, YOURS, TABLE, HELD, MISSING = range(5)
+ROWS = tuple((kind, type_) for kind in KINDS for type_ in TYPES)
+_STANDINGS = {IN: "in", OUT: "out", RIGHT: "right", LEFT: "accused"}
+_PLACES = ("", "1st", "2nd", "3rd", "4th", "5th", "6th")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Tell what the viewer knows of one gem card.
+
+    Args:
+        kind: OPEN, YOURS, TABLE, HELD or MISSING.
+        holder: HELD: the opponent who has it, from 1.
+        possible: for each opponent, then for "missing", whether it may be there.
+    """
+
+    kind: int
+    holder: int
+    possible: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Tell what everybody sees of a player.
+
+    Args:
+        label: "you" or "+1", ...
+        player: its name at the table, "player_0", ...
+        standing: in, out, right or accused, in words.
+        in_play: whether the player is still in contention.
+        has_turn: whether it is this player's turn.
+        search_cards: the names of the face-up search cards.
+        answers: i1 [43], the announced counts, -1 where nobody asked.
+    """
+
+    label: str
+    player: str
+    standing: str
+    in_play: bool
+    has_turn: bool
+    search_cards: list[str]
+    answers: np.ndarray
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Hold all that is drawn.
+
+    Args:
+        title: whose view it is, and when.
+        variants: the options that are not the usual ones.
+        status: what is being decided, or how the game ended; one or more lines.
+        cells: [36], one a gem card.
+        seats: [P], the viewer first.
+        events: the last public events, newest first.
+        piles: how many search cards are in the draw pile and in the discard pile.
+    """
+
+    title: str
+    variants: str
+    status: list[str]
+    cells: list[Cell]
+    seats: list[Seat]
+    events: list[str]
+    piles: str
+
+
+def cell_at(row: int, column: int) -> int:
+    """Give the gem card in a row (kind and type) and column (colour) of the information sheet."""
+    return GEMS.index((COLOURS[column], *ROWS[row]))
+
+
+def one_view(view: np.void) -> np.ndarray:
+    """Give one record as VIEW [1], a copy.
+
+    Raises:
+        TypeError: it is something else, such as a STATE.
+    """
+    given = np.asarray(view)
+    if given.dtype != VIEW or given.size != 1:
+        raise TypeError("a drawing is made from one VIEW record, see sleuth_env.sleuth.view")
+    views = np.zeros(1, VIEW)
+    views[0] = given.reshape(1)[0]
+    return views
+
+
+def make_scene(options: Options, view: np.void) -> Scene:
+    """Tell what the viewer knows, ready to be drawn.
+
+    Args:
+        options: the options of the game.
+        view: VIEW, one record.
+
+    Raises:
+        TypeError: it is something else, such as a STATE.
+    """
+    views = one_view(view)
+    view = views[0]
+    labels = ["you", *(f"+{k}" for k in range(1, options.num_players))]
+    seats = [_seat(options, view, k, label) for k, label in enumerate(labels)]
+    events = [text for event in view["events"] if (text := event_text(event, labels))]
+    piles = f"draw pile {int(view['pile_size'])}, discarded {int(view['discards']).bit_count()}"
+    last = "" if options.max_turns > 10**6 else f" of {options.max_turns}"
+    title = f"{seats[0].player}'s information sheet, turn {int(view['turn_number'])}{last}"
+    return Scene(
+        title, _variants(options), _status(options, view, labels), _cells(options, views), seats, events, piles
+    )
+
+
+def _cells(options: Options, views: np.ndarray) -> list[Cell]:
+    sheet = read_sheet(make_rules(options), views)[0]
+    holders = range(options.num_players)
+    known = [(views["hand"][0], YOURS, 0), (views["table"][0], TABLE, 0)]
+    known += [(sheet["has"][k - 1], HELD, k) for k in range(1, options.num_players)]
+    known.append((sheet["has"][options.num_players - 1], MISSING, 0))
+    cells = []
+    for gem in range(NUM_GEMS):
+        kind, holder = next(((kind, k) for mask, kind, k in known if int(mask) >> gem & 1), (OPEN, 0))
+        cells.append(Cell(kind, holder, tuple(bool(int(sheet["can"][h]) >> gem & 1) for h in holders)))
+    return cells
+
+
+def _seat(options: Options, view: np.void, k: int, label: str) -> Seat:
+    player = player_name((int(view["seat"]) + k) % options.num_players)
+    standing, place = int(view["standing"][k]), int(view["place"][k])
+    words = f"{_PLACES[place]}" if place and options.winners > 1 else _STANDINGS[standing]
+    cards = search_card_names(view["search"][k])
+    return Seat(
+        label,
+        player,
+        words,
+        standing == IN,
+        int(view["turn"]) == k and view["phase"] != FINISHED,
+        cards,
+        view["answers"][k],
+    )
+
+
+def _variants(options: Options) -> str:
+    words = [f"{options.num_players} players"]
+    words += [f"{options.missing} missing gems"] if options.missing > 1 else []
+    words += [f"{options.winners} winners"] if options.winners > 1 else []
+    words += ["additional interrogations"] if options.double_interrogation else []
+    words += ["Super Sleuth"] if options.super_sleuth else []
+    words += ["results secret"] if not options.announce_result else []
+    words += ["accuse on own turn"] if options.accuse == "own_turn" else []
+    words += ["last in wins"] if options.last_survivor_wins else []
+    return ", ".join(words)
+
+
+def _status(options: Options, view: np.void, labels: list[str]) -> list[str]:
+    phase = int(view["phase"])
+    lines = _result(options, view, labels) if phase == FINISHED else [_deciding(view, labels)]
+    if view["accusing"]:
+        lines.append(f"Accused so far: {', '.join(gem_names(view['accusing']))}")
+    if view["accused"] and int(view["accused"]) != int(view["missing_gems"]):
+        lines.append(f"You accused {', '.join(gem_names(view['accused']))}")
+    if view["missing_gems"]:
+        lines.append(f"Missing: {', '.join(gem_names(view['missing_gems']))}")
+    return lines
+
+
+def _deciding(view: np.void, labels: list[str]) -> str:
+    phase, turn = int(view["phase"]), labels[int(view["turn"])]
+    if view["to_act"]:
+        return {
+            TURN: "Your turn: ask, exchange, final question or accuse",
+            SECOND: "You may ask once more, accuse or pass",
+            OFFER: "You are offered to accuse: accuse or pass",
+            MUST_ACCUSE: "You must accuse now",
+        }[phase]
+    whose = "Your turn" if turn == "you" else f"Turn of {turn}"
+    return (
+        whose
+        + {
+            TURN: "",
+            SECOND: ": a second question is possible",
+            OFFER: ": everybody in may accuse",
+            MUST_ACCUSE: ": must accuse now",
+        }[phase]
+    )
+
+
+def _result(options: Options, view: np.void, labels: list[str]) -> list[str]:
+    standings, places = view["standing"][: len(labels)], [int(place) for place in view["place"][: len(labels)]]
+    right = sorted((k for k, place in enumerate(places) if place), key=places.__getitem__)
+    # A place without having accused: the last player left in, who wins whether or not results are announced.
+    survived = any(place and standing == IN for place, standing in zip(places, standings, strict=True))
+    if (standings == LEFT).any() and not survived:
+        end = "The game is over; the others' results are not announced"
+        return [end, f"You are {_PLACES[places[0]]}"] if places[0] else [end]
+    stopped = (standings == IN).any() and len(right) < options.winners and not survived
+    end = f"The game was stopped after turn {int(view['turn_number'])}" if stopped else "The game is over"
+    if not right:
+        return [f"{end}: nobody wins"]
+    if len(right) == 1:
+        return [f"{end}: {'you win' if right[0] == 0 else f'{labels[right[0]]} wins'}"]
+    return [f"{end}: " + ", ".join(f"{_PLACES[places[k]]} {labels[k]}" for k in right)]

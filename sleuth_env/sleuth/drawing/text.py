@@ -1,0 +1,214 @@
+"""Drawings of a game as one player sees it: for the terminal here, as an image in `picture`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from textwrap import wrap
+
+import numpy as np
+
+from ...deduction.worlds import IntricateError
+from ..cards import COLOURS, ELEMENTS, KINDS, QUESTIONS, TYPES, Options
+from .scene import (
+    HELD,
+    MISSING,
+    MOST,
+    OPEN,
+    ROWS,
+    TABLE,
+    YOURS,
+    Cell,
+    Panel,
+    Scene,
+    Seat,
+    cell_at,
+    make_panel,
+    make_scene,
+)
+
+_CELL, _ROW_NAME, _LABEL = 9, 19, 13
+_SHEET = _ROW_NAME + len(COLOURS) * _CELL + 1
+_BAR = " │ "
+_NEWS = 60  # the longest event, "+2 asked you diamond-solitaire with diamond-solitaire: 1", and "now " before it
+_BITS, _DECIDES = 6, 10  # widths beside a question's name
+COLUMNS = _SHEET + len(_BAR) + _NEWS  # no line is longer
+_CODES = {"red": "31", "blue": "34", "green": "32", "yellow": "33"}
+_BOLD, _DIM, _FOUND = "1", "2", "1;7"
+_ABBREVIATIONS = {"diamond": "di", "pearl": "pe", "opal": "op", "solitaire": "so", "pair": "pa", "cluster": "cl"}
+# The two-element questions in blocks of one first element: 4 blocks colour + kind, 4 colour + type, 3 kind + type.
+_BLOCKS = [
+    (first, seconds) for firsts, seconds in ((COLOURS, KINDS), (COLOURS, TYPES), (KINDS, TYPES)) for first in firsts
+]
+
+
+class _Pen:
+    """Write text of a fixed width, in colour where the terminal shows it."""
+
+    def __init__(self, colour: bool) -> None:
+        self.colour = colour
+
+    def write(self, text: str, code: str = "", width: int = 0) -> str:
+        """Give a text with its colour code, padded to a width."""
+        padding = " " * max(0, width - len(text))
+        return (f"\x1b[{code}m{text}\x1b[0m" if self.colour and code else text) + padding
+
+
+def draw_ansi(options: Options, view: np.void, colour: bool = False, belief: bool = False) -> str:
+    """Draw what one player knows for a terminal of 120 columns.
+
+    Args:
+        options: the options of the game.
+        view: VIEW, one record.
+        colour: whether to write ANSI colour codes.
+        belief: whether to add what `draw_belief` draws.
+    """
+    scene, pen = make_scene(options, view), _Pen(colour)
+    fits = len(scene.title) + len(scene.variants) < COLUMNS
+    lines = (
+        [pen.write(scene.title, _BOLD, COLUMNS - len(scene.variants)) + scene.variants]
+        if fits
+        else [pen.write(scene.title, _BOLD), *wrap(scene.variants, COLUMNS)]
+    )
+    lines.append("═" * COLUMNS)
+    lines += _side_by_side(_sheet_lines([_cell(cell, pen) for cell in scene.cells], pen), _news_lines(scene, pen))
+    lines += ["─" * COLUMNS, *(_player_line(seat, pen) for seat in scene.seats)]
+    lines += ["─" * COLUMNS, *_answer_lines(scene, pen)]
+    if belief:
+        lines += ["─" * COLUMNS, *_belief_lines(options, view, scene, pen)]
+    return _text(lines)
+
+
+def draw_belief(options: Options, view: np.void, colour: bool = False) -> str:
+    """Draw what one player may believe by a count of all deals: each gem's chance to be missing, and the questions that tell most.
+
+    Args:
+        options: the options of the game.
+        view: VIEW, one record.
+        colour: whether to write ANSI colour codes.
+    """
+    return _text(_belief_lines(options, view, make_scene(options, view), _Pen(colour)))
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _side_by_side(left: Iterable[str], right: Iterable[str]) -> Iterator[str]:
+    return ((cells or " " * _SHEET) + _BAR + (news or "") for cells, news in zip_longest(left, right))
+
+
+def _sheet_lines(cells: list[str], pen: _Pen) -> Iterator[str]:
+    """Lay out what is to be said of each gem, [36]."""
+    yield " " * (_ROW_NAME + 1) + "".join(pen.write(colour, _CODES[colour], _CELL) for colour in COLOURS)
+    for row, (kind, type_) in enumerate(ROWS):
+        if row and row % len(TYPES) == 0:
+            yield " " * _SHEET
+        yield pen.write(f"{kind} {type_}", "", _ROW_NAME + 1) + "".join(
+            cells[cell_at(row, column)] for column in range(len(COLOURS))
+        )
+
+
+def _cell(cell: Cell, pen: _Pen) -> str:
+    words = {YOURS: "you", TABLE: "table", HELD: f"+{cell.holder}", MISSING: "MISSING"}
+    if cell.kind != OPEN:
+        return pen.write(words[cell.kind], {HELD: _BOLD, MISSING: _FOUND}.get(cell.kind, _DIM), _CELL)
+    signs = [*(str(k) for k in range(1, len(cell.possible))), "?"]
+    return pen.write("".join(sign if may else "·" for sign, may in zip(signs, cell.possible, strict=True)), "", _CELL)
+
+
+def _belief_lines(options: Options, view: np.void, scene: Scene, pen: _Pen) -> Iterator[str]:
+    try:
+        panel = make_panel(options, view)
+    except IntricateError:
+        yield pen.write("The deals that fit what you know cannot be counted", _BOLD)
+        return
+    yield pen.write(panel.deals, _BOLD)
+    chances = zip(scene.cells, panel.chances.tolist(), panel.proved.tolist(), strict=True)
+    yield from _side_by_side(
+        _sheet_lines([_chance(*known, pen) for known in chances], pen), _prospect_lines(panel, pen)
+    )
+
+
+def _chance(cell: Cell, chance: float, proved: int, pen: _Pen) -> str:
+    """Say how likely a gem is to be missing."""
+    if cell.kind in (YOURS, TABLE):
+        return _cell(cell, pen)
+    if proved == 1:
+        return pen.write("MISSING", _FOUND, _CELL)
+    return pen.write("·", _DIM, _CELL) if proved == 0 else pen.write(f"{_percent(chance):>6}", "", _CELL)
+
+
+def _percent(chance: float) -> str:
+    """Write a probability; only what is 0 or 1 to the last digit is written so."""
+    words = f"{chance:.1%}"
+    return {"0.0%": "<0.1%", "100.0%": ">99.9%"}.get(words, words) if 0 < chance < 1 else f"{chance:.0%}"
+
+
+def _prospect_lines(panel: Panel, pen: _Pen) -> Iterator[str]:
+    name = _NEWS - _BITS - _DECIDES
+    yield pen.write(panel.heading, _BOLD, name) + (
+        f"{'bits':>{_BITS}}{'decides':>{_DECIDES}}" if panel.prospects else ""
+    )
+    for question in panel.prospects:
+        yield (
+            pen.write(question.name, "", name)
+            + f"{question.information:{_BITS}.2f}{_percent(question.decides):>{_DECIDES}}"
+        )
+    yield from [""] * (MOST - len(panel.prospects))
+    yield pen.write("%   chance to be missing   · proved not to be", _DIM)
+    yield pen.write("bits about what is missing   decides: chance to settle it", _DIM)
+
+
+def _news_lines(scene: Scene, pen: _Pen) -> Iterator[str]:
+    status = [part for line in scene.status for part in wrap(line, _NEWS)]
+    yield from (pen.write(line, _BOLD) for line in status)
+    yield pen.write(scene.piles, _DIM)
+    yield from (f"{'now' if i == 0 else '   '} {event}" for i, event in enumerate(scene.events))
+    for _ in range(len(status) + 1 + len(scene.events), 10):
+        yield ""
+    yield pen.write("1 2 .. may have it   ? may be missing   · cannot", _DIM)
+    yield pen.write("+1 has it   you have it   on the table", _DIM)
+
+
+def _player_line(seat: Seat, pen: _Pen) -> str:
+    sign = ">" if seat.has_turn else " "
+    name = pen.write(f"{sign} {seat.label:<4}{seat.player}", _BOLD if seat.has_turn else "", 17)
+    cards = "".join(pen.write(card, _card_code(card), 20) for card in seat.search_cards)
+    return name + pen.write(seat.standing, "" if seat.in_play else _DIM, 9) + cards
+
+
+def _card_code(card: str) -> str:
+    return next((code for colour, code in _CODES.items() if colour in card.split("-")), "")
+
+
+def _answer_lines(scene: Scene, pen: _Pen) -> Iterator[str]:
+    """Write all announced counts: a line a player, a column a question."""
+    singles = "".join(f"{_short(element):>3}" for element in ELEMENTS)
+    firsts, seconds = "", ""
+    for (first, gap), (_, others) in zip(_gaps(), _BLOCKS, strict=True):
+        firsts += pen.write(f" {first[:3]}", _CODES.get(first, ""), 4) + " " * gap
+        seconds += " " + "".join(other[0] for other in others) + " " * gap
+    yield " " * (_LABEL + len(singles)) + firsts
+    yield pen.write("Answers", _BOLD, _LABEL) + singles + seconds
+    yield from (_answer_line(seat) for seat in scene.seats)
+
+
+def _gaps() -> list[tuple[str, int]]:
+    """Give the blocks of two-element questions, each with the space that follows it."""
+    return [(first, 2 if i in (3, 7) else 0) for i, (first, _) in enumerate(_BLOCKS)]
+
+
+def _short(element: str) -> str:
+    return _ABBREVIATIONS.get(element, element[:2])
+
+
+def _answer_line(seat: Seat) -> str:
+    counts = {question: int(count) for question, count in zip(QUESTIONS, seat.answers, strict=True)}
+    words = ["·" if count < 0 else str(count) for count in counts.values()]
+    single = "".join(f"{words[i]:>3}" for i in range(len(ELEMENTS)))
+    at, blocks = len(ELEMENTS), ""
+    for (_, gap), (_, seconds) in zip(_gaps(), _BLOCKS, strict=True):
+        blocks += " " + "".join(words[at : at + len(seconds)]) + " " * gap
+        at += len(seconds)
+    return f"{seat.label:<4}{seat.player:<{_LABEL - 4}}" + single + blocks

@@ -1,0 +1,26 @@
+"""Play fixed games between bots and print a digest of all they deduced and did: run with and without compilation."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+
+from sleuth_env.sleuth.cards import Options
+from sleuth_env.sleuth.clues import read_sheet
+from tests.support.bot_games import BotGames
+
+GAMES = {Options(3): 120, Options(4, missing=2, double_interrogation=True): 40, Options(5, super_sleuth=True): 40}
+
+
+def digest() -> str:
+    """Give a digest of so many decisions of each game."""
+    everything = hashlib.sha256()
+    for options, limit in GAMES.items():
+        games = BotGames(options, ("sheet", "cautious", "random"), 1, seed=5)
+        for decisions in games.play(limit):
+            everything.update(read_sheet(games.rules, decisions.views).tobytes() + decisions.actions.tobytes())
+    return everything.hexdigest()
+
+
+if __name__ == "__main__":
+    sys.stdout.write(digest())

@@ -1,0 +1,50 @@
+"""A person at the terminal, for tests: what is typed, what is said, and the text of a game that was played so."""
+
+from __future__ import annotations
+
+import io
+import random
+import sys
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import pytest
+
+from sleuth_env.cli.play import COMMANDS, Session
+from sleuth_env.sleuth import Options, make_bot
+
+
+def type_in(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+
+
+def without_notice(errors: str) -> str:
+    """Leave out the notice that kernels are being compiled, which a first run writes to stderr."""
+    return "".join(line for line in errors.splitlines(True) if not line.startswith("sleuth-env: compiling"))
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    """Give what was written to stdout and, but for that notice, to stderr."""
+    output, errors = capsys.readouterr()
+    return output, without_notice(errors)
+
+
+def scripted(seed: int, accuse: float = 0.02) -> Callable[[str, Sequence[str]], str]:
+    """Type random legal actions, rarely accusations."""
+    chance = random.Random(seed)
+
+    def read(prompt: str, words: Sequence[str]) -> str:
+        names = [word for word in words if word not in COMMANDS]
+        quiet = [name for name in names if not name.startswith(("accuse", "final"))]
+        return chance.choice(quiet if quiet and chance.random() >= accuse else names)
+
+    return read
+
+
+@lru_cache(maxsize=1)
+def played_game() -> str:
+    """Give the text of a game of somebody who plays at random against two sheet bots."""
+    options = Options(num_players=3)
+    session = Session(options, [make_bot("sheet", options)] * 2, 0, 11, scripted(11), lambda text: None)
+    session.run()
+    return session.text
