@@ -1,7 +1,9 @@
-"""Print what the pencil sheet costs and how much it finds, by level of its rules, and what a bot's move costs.
+"""Print what the pencil sheet costs and how much it finds, by level of its rules, and what a bot's
+move costs.
 
-The positions are all decisions of games in which every seat asks like the bot `sheet` and nobody ever accuses or asks a
-final question, so that the games go on after the case is solved. Times are medians over blocks of positions.
+The positions are all decisions of games in which every seat asks like the bot `sheet` and nobody
+ever accuses or asks a final question, so that the games go on after the case is solved. Times are
+medians over blocks of positions.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ class Patient:
     name = "patient"
 
     def __init__(self, options: sleuth.Options) -> None:
-        self.rules, self.bot = sleuth.make_rules(options)[0], sleuth.make_bot("sheet", options)
+        self.rules = sleuth.make_rules(options)[0]
+        self.bot = sleuth.make_bot("sheet", options)
         self.views: list[np.ndarray] = []
         self.legal: list[np.ndarray] = []
 
@@ -52,7 +55,8 @@ class Patient:
 
 def median_us(work: Callable[[slice], object], size: int, block: int = BLOCK) -> float:
     """Time some work on blocks of positions and give the median of microseconds a position."""
-    blocks, seconds = [slice(at, at + block) for at in range(0, size - block + 1, block)], []
+    blocks = [slice(at, at + block) for at in range(0, size - block + 1, block)]
+    seconds = []
     for part in blocks:
         began = time.perf_counter()
         work(part)
@@ -61,17 +65,24 @@ def median_us(work: Callable[[slice], object], size: int, block: int = BLOCK) ->
 
 
 def played(options: sleuth.Options, games: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Play games; give the views of all decisions (VIEW [B]) and what was legal (u1 [B, A]) in a random order."""
+    """Play games; give the views of all decisions (VIEW [B]) and what was legal (u1 [B, A]) in a
+    random order.
+    """
     patient = Patient(options)
     play_match(sleuth, options, [patient] * options.num_players, games, seed)
-    views, legal = np.concatenate(patient.views), np.concatenate(patient.legal)
+    views = np.concatenate(patient.views)
+    legal = np.concatenate(patient.legal)
     order = np.random.default_rng(seed).permutation(views.size)
     return views[order], legal[order]
 
 
 def sheet_figures(options: sleuth.Options, views: np.ndarray) -> tuple[list[float], float, list[float]]:
-    """Give microseconds an update by level, those of reading one view at a time, and the share solved by level."""
-    evidence, sheets, rules = np.zeros(views.size, EVIDENCE), np.zeros(views.size, SHEET), sleuth.make_rules(options)
+    """Give microseconds an update by level, those of reading one view at a time, and the share
+    solved by level.
+    """
+    evidence = np.zeros(views.size, EVIDENCE)
+    sheets = np.zeros(views.size, SHEET)
+    rules = sleuth.make_rules(options)
     clues(rules, views, evidence)
 
     def read(part: slice) -> None:
@@ -79,7 +90,8 @@ def sheet_figures(options: sleuth.Options, views: np.ndarray) -> tuple[list[floa
         clues(rules, views[part], evidence[part])
         propagate(evidence[part], sheets[part])
 
-    updates, solved = [], []
+    updates = []
+    solved = []
     for level in (1, 2, 3):
         propagate(evidence, sheets, level)
         solved.append(100 * float(np.mean(np.bitwise_count(sheets["has"][:, options.num_players - 1]) == 1)))
@@ -89,8 +101,11 @@ def sheet_figures(options: sleuth.Options, views: np.ndarray) -> tuple[list[floa
 
 def move_us(options: sleuth.Options, name: str, views: np.ndarray, legal: np.ndarray) -> float:
     """Give the microseconds that a bot takes on its own turn."""
-    bot, own = sleuth.make_bot(name, options), views["phase"] == TURN
-    views, legal, seeds = views[own], legal[own], np.arange(own.sum(), dtype=np.uint64)
+    bot = sleuth.make_bot(name, options)
+    own = views["phase"] == TURN
+    views = views[own]
+    legal = legal[own]
+    seeds = np.arange(own.sum(), dtype=np.uint64)
     bot.act(views[:1], legal[:1], seeds[:1])
     return median_us(lambda part: bot.act(views[part], legal[part], seeds[part]), views.size, min(BLOCK, views.size))
 

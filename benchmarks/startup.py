@@ -1,7 +1,8 @@
 """Print how long the first use takes, which compiles, and how long later starts take.
 
-Each start is a new Python process that makes the PettingZoo environment, resets it and plays one game with the `sheet`
-bot's deductions in its observations; the first has an empty folder for compiled kernels.
+Each start is a new Python process that makes the PettingZoo environment, resets it and plays one
+game with the `sheet` bot's deductions in its observations; the first has an empty folder for
+compiled kernels.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ for agent in env.agent_iter():
 
 
 def seconds_of_a_start(cache: str) -> float:
-    """Run the program in a new process with that folder for compiled kernels; give its wall-clock seconds."""
+    """Run the program in a new process with that folder for compiled kernels; give its wall-clock
+    seconds.
+    """
     began = time.perf_counter()
     subprocess.run(
         [sys.executable, "-c", PROGRAM],

@@ -2,11 +2,14 @@
 
     python benchmarks/tables.py [--jobs 2] [--keep] [--bots entropy,racer] [--players 3,4]
 
-A row is one bot at one player count, in the base game or in Super Sleuth: its share of wins in one seat against a table full of
-``random``, of ``cautious`` and of ``sheet`` bots, over equal deals with the seats rotated; the turns of a game between copies of it
-until somebody accuses rightly; the share of its accusations that are wrong; the processor's time for one of its decisions, offers
-included. Everything is kept in ``benchmarks/tables.json``, and the tables between the two marks of the README are made from that.
-With ``--keep`` rows that are there, played with the same numbers of deals by the same version, are not played again.
+A row is one bot at one player count, in the base game or in Super Sleuth: its share of wins in one
+    seat against a table full of
+``random``, of ``cautious`` and of ``sheet`` bots, over equal deals with the seats rotated; the
+turns of a game between copies of it until somebody accuses rightly; the share of its accusations
+that are wrong; the processor's time for one of its decisions, offers included. Everything is kept
+in ``benchmarks/tables.json``, and the tables between the two marks of the README are made from
+that. With ``--keep`` rows that are there, played with the same numbers of deals by the same
+version, are not played again.
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ from sleuth_env.cli.arguments import some, whole
 from sleuth_env.matches.match import play_match
 
 ROOT = Path(__file__).parents[1]
-RESULTS, README = ROOT / "benchmarks" / "tables.json", ROOT / "README.md"
+RESULTS = ROOT / "benchmarks" / "tables.json"
+README = ROOT / "README.md"
 MARKS = "<!-- tables.py -->", "<!-- end of tables.py -->"
 FIELDS = ("random", "cautious", "sheet")
 VARIANTS = {"base": {}, "super_sleuth": {"super_sleuth": True}}
@@ -43,8 +47,10 @@ class Timed:
     """A bot that notes the processor's time of its decisions."""
 
     def __init__(self, name: str, options: sleuth.Options) -> None:
-        self.name, self.bot = name, sleuth.make_bot(name, options)
-        self.seconds, self.decisions = 0.0, 0
+        self.name = name
+        self.bot = sleuth.make_bot(name, options)
+        self.seconds = 0.0
+        self.decisions = 0
 
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Decide, on the clock."""
@@ -58,7 +64,8 @@ class Timed:
 def play_row(cell: tuple[str, str, int]) -> dict[str, Any]:
     """Play all matches of one row."""
     name, variant, players = cell
-    options, deals = sleuth.Options(num_players=players, **VARIANTS[variant]), DEALS[players]
+    options = sleuth.Options(num_players=players, **VARIANTS[variant])
+    deals = DEALS[players]
     # Once before the clock runs, for what is still to be compiled.
     play_match(sleuth, options, [name] * players, 2)
     timed = Timed(name, options)
@@ -70,10 +77,8 @@ def play_row(cell: tuple[str, str, int]) -> dict[str, Any]:
     }
     entries = {field: result.entries[0] for field, result in fields.items()}
     copies = play_match(sleuth, options, [name] * players, deals, SEED)
-    wins, wrong = (
-        sum(entry.wins for entry in entries.values()),
-        sum(entries[field].wrong_accusations * fields[field].games for field in FIELDS),
-    )
+    wins = sum(entry.wins for entry in entries.values())
+    wrong = sum(entries[field].wrong_accusations * fields[field].games for field in FIELDS)
     return {
         "bot": name,
         "variant": variant,

@@ -1,10 +1,14 @@
-"""Print how many decisions a second the environments take, on one thread unless told otherwise, next to those of peers.
+"""Print how many decisions a second the environments take, on one thread unless told otherwise,
+next to those of peers.
 
-    python benchmarks/throughput.py [--players 4] [--games 256] [--seconds 1] [--repeat 5] [--threads 1] [--parts]
+    python benchmarks/throughput.py [--players 4] [--games 256] [--seconds 1] [--repeat 5]
+    [--threads 1] [--parts]
 
-Play is random and legal. What the caller does, choosing actions, is not counted. Each figure is the median of some repeats, taken in
-turn, so that a busy machine is fair to all; the last column is the ratio to PettingZoo's tictactoe without wrappers in the same run.
-Peers are those that are installed: ``pip install "sleuth-env[bench]"``. ``--parts`` prints instead where the time of a decision with `SleuthVectorEnv` goes.
+Play is random and legal. What the caller does, choosing actions, is not counted. Each figure is the
+median of some repeats, taken in turn, so that a busy machine is fair to all; the last column is the
+ratio to PettingZoo's tictactoe without wrappers in the same run. Peers are those that are
+installed: ``pip install "sleuth-env[bench]"``. ``--parts`` prints instead where the time of a
+decision with `SleuthVectorEnv` goes.
 """
 
 from __future__ import annotations
@@ -32,7 +36,8 @@ class Clock:
     """Count steps and the time that they take."""
 
     def __init__(self) -> None:
-        self.steps, self.spent = 0, 0.0
+        self.steps = 0
+        self.spent = 0.0
 
     def run(self, work: Callable[[], Any], steps: int = 0) -> Any:
         """Do something, on the clock."""
@@ -53,8 +58,11 @@ def random_actions(masks: np.ndarray, chance: np.random.Generator) -> np.ndarray
 def play_rules(players: int, games: int) -> Callable[[float], Clock]:
     """Play with the kernels alone: legal actions and steps."""
     options = sleuth.Options(num_players=players)
-    rules, states, chance = sleuth.make_rules(options), sleuth.new_states(games), np.random.default_rng(0)
-    masks, taken = np.zeros((games, sleuth.num_actions(options)), np.uint8), np.zeros(games, np.uint8)
+    rules = sleuth.make_rules(options)
+    states = sleuth.new_states(games)
+    chance = np.random.default_rng(0)
+    masks = np.zeros((games, sleuth.num_actions(options)), np.uint8)
+    taken = np.zeros(games, np.uint8)
     sleuth.deal(rules, states, np.arange(games, dtype=np.uint64))
 
     def play(seconds: float) -> Clock:
@@ -75,10 +83,8 @@ def play_rules(players: int, games: int) -> Callable[[float], Clock]:
 
 def play_vector(players: int, games: int, threads: int, record: str) -> Callable[[float], Clock]:
     """Play with `SleuthVectorEnv`: step, observation and mask of every game."""
-    envs, chance = (
-        SleuthVectorEnv(games, num_players=players, record=record, copy=False, threads=threads),
-        np.random.default_rng(0),
-    )
+    envs = SleuthVectorEnv(games, num_players=players, record=record, copy=False, threads=threads)
+    chance = np.random.default_rng(0)
     envs.reset(seed=0)
 
     def play(seconds: float) -> Clock:
@@ -92,9 +98,13 @@ def play_vector(players: int, games: int, threads: int, record: str) -> Callable
 
 
 def print_parts(players: int, games: int, record: str, seconds: float) -> None:
-    """Print the nanoseconds of each part of a decision with `SleuthVectorEnv` on one thread, in play."""
-    envs, chance = SleuthVectorEnv(games, num_players=players, record=record, copy=False), np.random.default_rng(0)
-    spent, under_way = dict[str, float](), list[str]()
+    """Print the nanoseconds of each part of a decision with `SleuthVectorEnv` on one thread, in
+    play.
+    """
+    envs = SleuthVectorEnv(games, num_players=players, record=record, copy=False)
+    chance = np.random.default_rng(0)
+    spent = dict[str, float]()
+    under_way = list[str]()
 
     def timed(home: Any, name: str, part: str) -> None:
         work = getattr(home, name)
@@ -119,7 +129,8 @@ def print_parts(players: int, games: int, record: str, seconds: float) -> None:
     timed(envs._observers[0], "write", "observation")
     timed(envs, "_end", "ended games: what was seen last, and the next deal")
     timed(envs, "step", "in all")
-    turns, began = 0, time.perf_counter()
+    turns = 0
+    began = time.perf_counter()
     while time.perf_counter() - began < seconds or turns < 200:
         envs.step(random_actions(envs.action_masks(), chance))
         turns += 1
@@ -153,8 +164,11 @@ def play_aec(env: Any) -> Callable[[float], Clock]:
 
 
 def play_solo(env: Any) -> Callable[[float], Clock]:
-    """Play a learner's environment, one or many games at once: its own steps, the decisions of the bots between them included."""
-    chance, games = np.random.default_rng(0), getattr(env, "num_envs", 1)
+    """Play a learner's environment, one or many games at once: its own steps, the decisions of the
+    bots between them included.
+    """
+    chance = np.random.default_rng(0)
+    games = getattr(env, "num_envs", 1)
     env.reset(seed=0)
 
     def play(seconds: float) -> Clock:
@@ -195,11 +209,14 @@ def made(make: Callable[[], Callable[[float], Clock]]) -> Callable[[float], Cloc
 
 
 def play_open_spiel(game: Any) -> Callable[[float], Clock]:
-    """Play a game of OpenSpiel: the information state of the player to act, legal actions and a step."""
+    """Play a game of OpenSpiel: the information state of the player to act, legal actions and a
+    step.
+    """
     chance = np.random.default_rng(0)
 
     def play(seconds: float) -> Clock:
-        clock, state = Clock(), game.new_initial_state()
+        clock = Clock()
+        state = game.new_initial_state()
         while clock.spent < seconds:
             if state.is_terminal():
                 state = game.new_initial_state()
@@ -233,7 +250,8 @@ def main() -> None:
         help="print where the time of a decision with SleuthVectorEnv goes, on one thread",
     )
     args = parser.parse_args()
-    n, games = args.players, args.games
+    n = args.players
+    games = args.games
     if args.parts:
         if args.threads > 1:
             parser.error("--parts measures on one thread")

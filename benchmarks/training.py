@@ -1,13 +1,19 @@
-"""Train with both algorithms, in turns, and print how many decisions a second each learns from, and what it wins.
+"""Train with both algorithms, in turns, and print how many decisions a second each learns from, and
+what it wins.
 
-    python benchmarks/training.py [--seconds 30] [--turns 3] [--players 4] [--threads 1] [--deals 0] [--seeds 1] [--learner 0.5]
+    python benchmarks/training.py [--seconds 30] [--turns 3] [--players 4] [--threads 1] [--deals 0]
+    [--seeds 1] [--learner 0.5]
                                   [--config FILE]
 
-Everything is counted: games, opponents, rollouts and updates; what compiles and warms up, and the matches, are not. The settings are those of the
-configuration, the same for both: the network [256, 256], four passes and opponents among which are `sheet` bots. Where each algorithm takes seats differs:
-MaskablePPO learns in one seat of a game, `ppo` in every seat that falls to it. ``--deals 100`` plays a match against `sheet` bots after
-every turn, and says when each algorithm first won 60, 75 and 90 % of the most that both did, three turns together. ``--seeds 3`` lets
-three of each learn, from the configuration's seed on, and takes the mean. Turns are taken alternately, so that a busy machine is fair to both.
+Everything is counted: games, opponents, rollouts and updates; what compiles and warms up, and the
+    matches, are not. The settings are those of the
+configuration, the same for both: the network [256, 256], four passes and opponents among which are
+    `sheet` bots. Where each algorithm takes seats differs:
+MaskablePPO learns in one seat of a game, `ppo` in every seat that falls to it. ``--deals 100``
+plays a match against `sheet` bots after every turn, and says when each algorithm first won 60, 75
+and 90 % of the most that both did, three turns together. ``--seeds 3`` lets three of each learn,
+from the configuration's seed on, and takes the mean. Turns are taken alternately, so that a busy
+machine is fair to both.
 """
 
 from __future__ import annotations
@@ -35,7 +41,8 @@ from training.learner import Learner
 from training.maskable import MaskableLearner
 from training.ppo import PpoLearner
 
-# A script's own folder comes first where modules are looked for, and this script is called like the package that it measures.
+# A script's own folder comes first where modules are looked for, and this script is called like the
+# package that it measures.
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 LEARNERS = {"maskable_ppo": MaskableLearner, "ppo": PpoLearner}
@@ -60,17 +67,23 @@ class Course:
     """One learner, how long it has learned, and what it won after so many seconds."""
 
     def __init__(self, learner: Learner, config: Config) -> None:
-        self.learner, self.config = learner, config
+        self.learner = learner
+        self.config = config
         learner.set_opponents(
             {name: (make_player(name, config.options), share) for name, share in config.opponents.bots.items()}
         )
-        self.seconds, self.busy, self.steps, self.matches = 0.0, 0.0, 0, list[tuple[float, float]]()
+        self.seconds = 0.0
+        self.busy = 0.0
+        self.steps = 0
+        self.matches = list[tuple[float, float]]()
         self.learner.learn(0.0, lambda: False)
 
     def go_on(self, seconds: float) -> None:
         """Learn until that long has been learned in all."""
         torch.set_num_threads(self.config.torch_threads)
-        began, before, worked = time.perf_counter() - self.seconds, self.learner.steps, time.process_time()
+        began = time.perf_counter() - self.seconds
+        before = self.learner.steps
+        worked = time.process_time()
         while self.seconds < seconds:
             self.learner.learn(0.0, lambda: False)
             self.seconds = time.perf_counter() - began
@@ -94,7 +107,9 @@ def print_speed(config: Config, courses: Courses) -> None:
         for field in FIELDS
     )
     load = " ".join(f"{value:.1f}" for value in os.getloadavg())
-    players, layers, passes = config.options.num_players, config.network.hidden, config.ppo.epochs
+    players = config.options.num_players
+    layers = config.network.hidden
+    passes = config.ppo.epochs
     print(f"{players} players, network {layers}, {passes} passes, {config.threads} threads; load of the machine {load}")
     speeds = {name: steps[name] / seconds[name] for name in courses}
     for name, speed in speeds.items():
@@ -104,8 +119,11 @@ def print_speed(config: Config, courses: Courses) -> None:
 
 
 def print_strength(courses: Courses) -> None:
-    """Print what each won after every turn, and when it first won 60, 75 and 90 % of the most that both did."""
-    seconds, shares = {}, {}
+    """Print what each won after every turn, and when it first won 60, 75 and 90 % of the most that
+    both did.
+    """
+    seconds = {}
+    shares = {}
     for name, of_seeds in courses.items():
         seconds[name], shares[name] = np.mean([course.matches for course in of_seeds], axis=0).T
         print(

@@ -1,9 +1,11 @@
-"""Print what exact counting costs, over whole games of 3 to 7 players: greedy ones (bot `sheet`) and random questions (bot `cautious`).
+"""Print what exact counting costs, over whole games of 3 to 7 players: greedy ones (bot `sheet`)
+and random questions (bot `cautious`).
 
-A position is that of whoever has the turn. Per position: joint states; CPU milliseconds of the kernel that counts ("posterior"),
-of `belief` with all its Python ("belief"), and of the posterior with all questions that the mover's cards allow ("move"); and
-the share of positions counted exactly. Then, after every answer and for every seat, how much later than the exact count the
-sheet proves the missing gem.
+A position is that of whoever has the turn. Per position: joint states; CPU milliseconds of the
+kernel that counts ("posterior"), of `belief` with all its Python ("belief"), and of the posterior
+with all questions that the mover's cards allow ("move"); and the share of positions counted
+exactly. Then, after every answer and for every seat, how much later than the exact count the sheet
+proves the missing gem.
 """
 
 from __future__ import annotations
@@ -41,11 +43,17 @@ from sleuth_env.sleuth.state import OFFER, TURN
 
 
 def play(options: Options, bot: str, games: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Play games; give before every step the states (STATE [games]) and everybody's views (VIEW [P, games]), to be read at once."""
-    rules, states, chance = make_rules(options), new_states(games), np.random.default_rng(seed)
-    player, views = make_bot(bot, options), np.zeros((options.num_players, games), VIEW)
+    """Play games; give before every step the states (STATE [games]) and everybody's views (VIEW [P,
+    games]), to be read at once.
+    """
+    rules = make_rules(options)
+    states = new_states(games)
+    chance = np.random.default_rng(seed)
+    player = make_bot(bot, options)
+    views = np.zeros((options.num_players, games), VIEW)
     deal(rules, states, chance.integers(0, 2**63, games).astype(np.uint64))
-    mask, taken = np.zeros((games, num_actions(options)), np.uint8), np.zeros(games, np.uint8)
+    mask = np.zeros((games, num_actions(options)), np.uint8)
+    taken = np.zeros(games, np.uint8)
     while (states["phase"] != FINISHED).any():
         for seat in range(options.num_players):
             view(rules, states, np.full(games, seat), views[seat])
@@ -82,10 +90,16 @@ def print_costs(rules: np.ndarray, views: np.ndarray) -> None:
         np.zeros(n, dtype) for n, dtype in ((views.size, EVIDENCE), (1, SHEET), (1, PLAN), (1, RESULT))
     )
     clues(rules, views, evidence)
-    holders, space = np.zeros((NUM_GEMS, int(rules["num_players"][0]))), room(CAP, KEEP)[:3]
-    posterior, whole, move, states, exact = [], [], [], [], []
+    holders = np.zeros((NUM_GEMS, int(rules["num_players"][0])))
+    space = room(CAP, KEEP)[:3]
+    posterior = []
+    whole = []
+    move = []
+    states = []
+    exact = []
     for row in range(views.size):
-        one, seen = evidence[row : row + 1], views[row : row + 1]
+        one = evidence[row : row + 1]
+        seen = views[row : row + 1]
         posterior.append(
             milliseconds(
                 lambda one=one: measure(one, ORDERS, CAP, KEEP, np.uint64(0), sheets, plans, results, holders, *space)
@@ -100,9 +114,14 @@ def print_costs(rules: np.ndarray, views: np.ndarray) -> None:
 
 
 def proved_turns(options: Options, bot: str, games: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find for each seat of each game the turn at which sheet and exact count prove the missing gem, inf never (f8 [P, games])."""
-    rules, by_sheet = make_rules(options), np.full((options.num_players, games), np.inf)
-    by_count, evidence, sheets = by_sheet.copy(), np.zeros(games, EVIDENCE), np.zeros(games, SHEET)
+    """Find for each seat of each game the turn at which sheet and exact count prove the missing
+    gem, inf never (f8 [P, games]).
+    """
+    rules = make_rules(options)
+    by_sheet = np.full((options.num_players, games), np.inf)
+    by_count = by_sheet.copy()
+    evidence = np.zeros(games, EVIDENCE)
+    sheets = np.zeros(games, SHEET)
     for states, views in play(options, bot, games, seed=2):
         answered = (states["phase"] == OFFER) & (states["offer_at"] == 0)
         for seat in range(options.num_players):
@@ -118,7 +137,9 @@ def proved_turns(options: Options, bot: str, games: int) -> tuple[np.ndarray, np
 
 
 def print_delay(players: int, bot: str, games: int) -> None:
-    """Compare sheet and exact count in games that go on until all but one have found the missing gem."""
+    """Compare sheet and exact count in games that go on until all but one have found the missing
+    gem.
+    """
     by_sheet, by_count = proved_turns(Options(num_players=players, winners=players - 1), bot, games)
     solved = by_count < np.inf
     later = by_sheet[solved] - by_count[solved]

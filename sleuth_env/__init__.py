@@ -5,10 +5,12 @@
 >>> gymnasium.make("sleuth_env:sleuth_env/Sleuth-v0", num_players=4, opponents="sheet")  # Gymnasium, one learner
 >>> gymnasium.make_vec("sleuth_env:sleuth_env/SleuthSelfPlay-v0", num_envs=64, num_players=4)  # many games, all players
 
-Axis letters, used for every shape in this package: ``B`` games, ``P`` seats, ``A`` actions, ``C`` gem cards, ``Q`` questions,
+Axis letters, used for every shape in this package: ``B`` games, ``P`` seats, ``A`` actions, ``C``
+    gem cards, ``Q`` questions,
 ``H`` holders of cards (opponents and the missing gems), ``N`` numbers of an observation.
 
-Importing this registers the Gymnasium environments and loads nothing else: the public names below are imported when first used.
+Importing this registers the Gymnasium environments and loads nothing else: the public names below
+    are imported when first used.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Bit masks and the per-game random generator that the kernels share.
 
-A set of cards is an int64 mask: bit ``c`` is set when card ``c`` is in the set (36 gem cards or 54 search cards fit).
-The random generator is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014); its
-whole state is one uint64, so it can be a field of a game record and a row of a batch draws what a batch of one draws.
+A set of cards is an int64 mask: bit ``c`` is set when card ``c`` is in the set (36 gem cards or 54
+    search cards fit).
+The random generator is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+generators", 2014); its whole state is one uint64, so it can be a field of a game record and a row
+of a batch draws what a batch of one draws.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ from .kernels import kernel
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
-S27, S30, S31, S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+S27 = np.uint64(27)
+S30 = np.uint64(30)
+S31 = np.uint64(31)
+S32 = np.uint64(32)
 
 
 def popcount(mask: int | np.integer[Any]) -> int:
@@ -64,7 +69,8 @@ def _lowest(mask: Any) -> Any:
 @kernel
 def advance(generator):
     """Step a generator (uint64) to its next state."""
-    # Here and below by name: + and * of NumPy's scalars warn in plain Python where they wrap round, which is wanted here.
+    # Here and below by name: + and * of NumPy's scalars warn in plain Python where they wrap round,
+    # which is wanted here.
     return np.uint64(np.add(generator, GAMMA))
 
 
@@ -90,7 +96,9 @@ def below(random_bits, limit):
 
 @kernel
 def draw(game, limit):
-    """Draw an integer in [0, limit) from the generator of a game: any record with a field ``rng`` (uint64)."""
+    """Draw an integer in [0, limit) from the generator of a game: any record with a field ``rng``
+    (uint64).
+    """
     game["rng"] = advance(game["rng"])
     return below(mixed(game["rng"]), limit)
 

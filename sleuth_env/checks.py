@@ -16,7 +16,9 @@ def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> None:
 
 
 def whole_number(value: Any) -> int | None:
-    """Give an int, a NumPy integer or a 0-dimensional integer array as an int; None for anything else (a float, a bool, an array)."""
+    """Give an int, a NumPy integer or a 0-dimensional integer array as an int; None for anything
+    else (a float, a bool, an array).
+    """
     try:
         return None if isinstance(value, bool) or getattr(value, "ndim", 0) > 0 else operator.index(value)
     except TypeError:
@@ -24,7 +26,9 @@ def whole_number(value: Any) -> int | None:
 
 
 def check_number(name: str, value: Any, least: int) -> int:
-    """Give a named setting as an int; raise ValueError unless it is a whole number (see `whole_number`) of at least ``least``."""
+    """Give a named setting as an int; raise ValueError unless it is a whole number (see
+    `whole_number`) of at least ``least``.
+    """
     number = whole_number(value)
     if number is None or number < least:
         raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")

@@ -1,9 +1,11 @@
 """What a game module offers, and what the adapters ask of any game.
 
-A game is a module: data, rules and what a seat may see, as functions on structured arrays. A state is one record; a batch is
-an array of records; a single game is a batch of one. The adapters (`aec`, `solo`, `vector`, `sb3`, `match`) know a game only through
-the names of `Game`, so a second game is a sibling package with the same names.
-Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
+A game is a module: data, rules and what a seat may see, as functions on structured arrays. A state
+    is one record; a batch is
+an array of records; a single game is a batch of one. The adapters (`aec`, `solo`, `vector`, `sb3`,
+`match`) know a game only through the names of `Game`, so a second game is a sibling package with
+the same names. Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an
+observation.
 """
 
 from __future__ import annotations
@@ -31,15 +33,19 @@ NO_RENDER_MODE = (
 
 
 def opaque(records: Records) -> Records:
-    """View records as plain bytes, for copying: NumPy copies structured arrays field by field, ten times slower.
+    """View records as plain bytes, for copying: NumPy copies structured arrays field by field, ten
+    times slower.
 
-    ``opaque(states)[rows].view(states.dtype)`` is ``states[rows]``, and ``opaque(states)[rows] = opaque(others)`` the way back.
+    ``opaque(states)[rows].view(states.dtype)`` is ``states[rows]``, and ``opaque(states)[rows] =
+    opaque(others)`` the way back.
     """
     return records.view(np.dtype((np.void, records.dtype.itemsize)))
 
 
 class Bot(Protocol):
-    """A player that is given views, never states, and draws no random numbers but those it is handed."""
+    """A player that is given views, never states, and draws no random numbers but those it is
+    handed.
+    """
 
     @property
     def name(self) -> str:
@@ -47,16 +53,19 @@ class Bot(Protocol):
         ...
 
     def act(self, views: Records, legal: NDArray[np.uint8], seeds: NDArray[np.uint64], /) -> NDArray[np.int64]:
-        """Choose one legal action a row (i8 [B]) from views (VIEW [B]), legal (u1 [B, A]) and 64 random bits a row (u8 [B])."""
+        """Choose one legal action a row (i8 [B]) from views (VIEW [B]), legal (u1 [B, A]) and 64
+        random bits a row (u8 [B]).
+        """
         ...
 
 
 class Game(Protocol):
     """The names of a game module.
 
-    Functions that take ``rules`` are kernels: they write into their last arguments, allocate nothing that the caller keeps, and
-    treat each row of a batch alone. A state has the fields ``actor`` (the seat that decides, -1 when the game is finished) and
-    ``phase`` (`FINISHED` when it is); nobody leaves before the game is finished for everybody.
+    Functions that take ``rules`` are kernels: they write into their last arguments, allocate
+    nothing that the caller keeps, and treat each row of a batch alone. A state has the fields
+    ``actor`` (the seat that decides, -1 when the game is finished) and ``phase`` (`FINISHED` when
+    it is); nobody leaves before the game is finished for everybody.
     """
 
     NAME: str  # the game's name, with which the names of its environments begin
@@ -80,7 +89,9 @@ class Game(Protocol):
         ...
 
     def deal(self, rules: Records, states: Records, seeds: NDArray[np.uint64], /) -> None:
-        """Begin a new game in each of ``states`` (STATE [B]), all of whose randomness comes from its seed (u8 [B])."""
+        """Begin a new game in each of ``states`` (STATE [B]), all of whose randomness comes from
+        its seed (u8 [B]).
+        """
         ...
 
     def legal(self, rules: Records, states: Records, out: NDArray[np.uint8], /) -> None:
@@ -88,7 +99,9 @@ class Game(Protocol):
         ...
 
     def step(self, rules: Records, states: Records, actions: NDArray[np.int64], taken: NDArray[np.uint8], /) -> None:
-        """Take one action (i8 [B]) in each game; ``taken`` (u1 [B]) is 0 where it was illegal and nothing has changed."""
+        """Take one action (i8 [B]) in each game; ``taken`` (u1 [B]) is 0 where it was illegal and
+        nothing has changed.
+        """
         ...
 
     def outcome(
@@ -100,7 +113,9 @@ class Game(Protocol):
         truncated: NDArray[np.uint8],
         /,
     ) -> None:
-        """Write what each seat gets (f8 [B, P]) and how the game ended for it (u1 [B, P] both); all zero while it goes on."""
+        """Write what each seat gets (f8 [B, P]) and how the game ended for it (u1 [B, P] both); all
+        zero while it goes on.
+        """
         ...
 
     def view(self, rules: Records, states: Records, seats: NDArray[np.int64], views: Records, /) -> None:
@@ -108,7 +123,9 @@ class Game(Protocol):
         ...
 
     def belief(self, rules: Records, views: Records, /) -> Any:
-        """Give the exact distribution of the hidden cards for whoever has a view (VIEW [1]): uniform over all deals consistent with it."""
+        """Give the exact distribution of the hidden cards for whoever has a view (VIEW [1]):
+        uniform over all deals consistent with it.
+        """
         ...
 
     def reveal(self, options: Any, state: Any, /) -> dict[str, Any]:
@@ -124,7 +141,9 @@ class Game(Protocol):
         ...
 
     def relations(self, options: Any, record: str, /) -> Any:
-        """Say which numbers of an observation are about which opponent, gem or question, for a network that treats all of them alike."""
+        """Say which numbers of an observation are about which opponent, gem or question, for a
+        network that treats all of them alike.
+        """
         ...
 
     def write_observations(self, rules: Records, views: Records, out: NDArray[np.float32], record: str, /) -> None:
@@ -132,7 +151,8 @@ class Game(Protocol):
         ...
 
     def Observer(self, rules: Records, views: Records, record: str, /) -> Any:  # noqa: N802 - a class
-        """Give an object whose ``write(out)`` does the same each time that ``views`` have been filled anew, with less preparation.
+        """Give an object whose ``write(out)`` does the same each time that ``views`` have been
+        filled anew, with less preparation.
 
         ``write_first(number, out)`` does so for the first of them only.
         """
@@ -147,7 +167,9 @@ class Game(Protocol):
         ...
 
     def game_text(self, options: Any, first_state: Any, actions: Sequence[int], /) -> str:
-        """Write a game, from its first state (one STATE record) on, as a text that `parse_game` replays exactly."""
+        """Write a game, from its first state (one STATE record) on, as a text that `parse_game`
+        replays exactly.
+        """
         ...
 
     def parse_game(self, text: str, /) -> Any:
@@ -269,7 +291,8 @@ def refusal(game: Game, options: Any, action: int, legal: NDArray[Any], player: 
     """Say in the game's words why an action is refused, with some that are legal (u1 [A])."""
     name = game.action_name(action, options.num_players)
     numbers = np.flatnonzero(legal)
-    # A few from every part of the list: its first ones would all be the same question, paid with different cards.
+    # A few from every part of the list: its first ones would all be the same question, paid with
+    # different cards.
     some = numbers[np.unique(np.linspace(0, len(numbers) - 1, 6).astype(np.int64))] if len(numbers) else numbers
     examples = ", ".join(f"{a} ({game.action_name(int(a), options.num_players)})" for a in some)
     return IllegalAction(
@@ -278,7 +301,9 @@ def refusal(game: Game, options: Any, action: int, legal: NDArray[Any], player: 
 
 
 def render_view(game: Game, options: Any, view: Any, render_mode: str) -> str | NDArray[np.uint8] | None:
-    """Draw a view (one VIEW record): "ansi" gives text, "rgb_array" an image, "human" writes the text to the standard output."""
+    """Draw a view (one VIEW record): "ansi" gives text, "rgb_array" an image, "human" writes the
+    text to the standard output.
+    """
     if render_mode == "rgb_array":
         return game.draw_rgb(options, view)
     text = game.draw_ansi(options, view)

@@ -14,7 +14,9 @@ _notice = {"about": KEPT}
 
 
 def kernel(function: Any) -> Any:
-    """Compile a function at its first use: serial and without the GIL, for threads, where wanted, split the batch."""
+    """Compile a function at its first use: serial and without the GIL, for threads, where wanted,
+    split the batch.
+    """
     try:
         return njit(cache=True, nogil=True)(function)
     except RuntimeError:
@@ -23,14 +25,16 @@ def kernel(function: Any) -> Any:
         return njit(nogil=True)(function)
 
 
-# For functions that only kernels call: without an entry from Python they take half the time to compile, and calling
-# one from Python crashes.
+# For functions that only kernels call: without an entry from Python they take half the time to
+# compile, and calling one from Python crashes.
 no_entry: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 inner = njit(**no_entry)
 
 
 class _CompileNotice(event.Listener):
-    """Say once a process, on stderr, that kernels are being compiled: it takes seconds and looks like a hang otherwise."""
+    """Say once a process, on stderr, that kernels are being compiled: it takes seconds and looks
+    like a hang otherwise.
+    """
 
     def __init__(self) -> None:
         self.said = False

@@ -1,7 +1,7 @@
 """What lies where in an observation: named blocks with named axes, and the kernels that write them.
 
-A game lists its blocks; networks and learners find their way by the names of blocks and axes, never by sizes.
-Axis letters: ``B`` rows, ``N`` numbers of an observation.
+A game lists its blocks; networks and learners find their way by the names of blocks and axes, never
+by sizes. Axis letters: ``B`` rows, ``N`` numbers of an observation.
 """
 
 from __future__ import annotations
@@ -41,15 +41,18 @@ class Block:
 
     Args:
         name: its name.
-        field: the field of the view or of the sheet that it is made of (with FRACTION: of what the game computes besides).
-        shape: its shape; the last axis is what one number of the field becomes, the axes before it are numbers of the field.
+        field: the field of the view or of the sheet that it is made of (with FRACTION: of what the
+            game computes besides).
+        shape: its shape; the last axis is what one number of the field becomes, the axes before it
+            are numbers of the field.
         axes: the name of each axis of the shape, such as ``("holder", "gem")``.
         encoding: BITS, CLEAR_BITS, ONE_HOT, EQUALS, KNOWN, NUMBER or FRACTION.
         scale: NUMBER and FRACTION divide by it.
         base: see ONE_HOT and EQUALS.
         column: for fields with several columns a row: which one.
         columns: for fields with several columns a row: how many there are.
-        only: a field of masks, one for each number of the first axis: nothing is written of what they do not name. With BITS, KNOWN or NUMBER.
+        only: a field of masks, one for each number of the first axis: nothing is written of what
+            they do not name. With BITS, KNOWN or NUMBER.
     """
 
     name: str
@@ -59,7 +62,8 @@ class Block:
     scale: float = 1.0
     base: int = 0
     column: int = 0
-    # What follows says how the block is written and read, not what its numbers are: no part of the digest.
+    # What follows says how the block is written and read, not what its numbers are: no part of the
+    # digest.
     only: str = dataclass_field(default="", repr=False)
     columns: int = dataclass_field(default=1, repr=False)
     axes: tuple[str, ...] = dataclass_field(default=(), repr=False)
@@ -70,7 +74,8 @@ class Block:
         return prod(self.shape)
 
 
-# A block as the kernel reads it: groups of rows of `width` inputs from `at` on, made of one number each, `stride` items apart.
+# A block as the kernel reads it: groups of rows of `width` inputs from `at` on, made of one number
+# each, `stride` items apart.
 CODE = np.dtype(
     [
         (name, "i8")
@@ -94,7 +99,9 @@ CODE = np.dtype(
 
 
 def _encode(block: Block, at: int, view: np.dtype[Any], sheet: np.dtype[Any]) -> tuple[Any, ...]:
-    """Return a block as the kernel reads it (CODE), from the dtypes of the records that its field may be in."""
+    """Return a block as the kernel reads it (CODE), from the dtypes of the records that its field
+    may be in.
+    """
     from_sheet = block.field in (sheet.names or ())
     dtype, offset = (sheet if from_sheet else view).fields[block.field][:2]  # type: ignore[index]
     item_size = dtype.base.itemsize
@@ -146,11 +153,14 @@ class Layout:
 
     @property
     def digest(self) -> str:
-        """Name the layout by a hash of every block's name, shape, encoding and scale: 16 hexadecimal digits."""
+        """Name the layout by a hash of every block's name, shape, encoding and scale: 16
+        hexadecimal digits.
+        """
         return hashlib.sha256(repr(self.blocks).encode()).hexdigest()[:16]
 
     def views(self, observation: np.ndarray) -> dict[str, np.ndarray]:
-        """Give the blocks of observations (float32 [..., N]) by name, reshaped, as views of the same memory.
+        """Give the blocks of observations (float32 [..., N]) by name, reshaped, as views of the
+        same memory.
 
         Raises:
             ValueError: the last axis is not N.
@@ -165,8 +175,9 @@ class Layout:
         }
 
 
-# Blocks are written for some rows at once: their output stays in the nearest cache, and the same branch is taken many times
-# in a row. Rows are given by their number, for a slice would cost more than what is done with it.
+# Blocks are written for some rows at once: their output stays in the nearest cache, and the same
+# branch is taken many times in a row. Rows are given by their number, for a slice would cost more
+# than what is done with it.
 ROWS_AT_ONCE = 16
 
 
@@ -179,7 +190,9 @@ def _write_mask(out, b, at, mask, one):
 
 @inner
 def _fraction(share, one, half):
-    """Give a share of ``one``; where whole numbers are rounded, what is more than 0 and less than 1 stays so."""
+    """Give a share of ``one``; where whole numbers are rounded, what is more than 0 and less than 1
+    stays so.
+    """
     if half == 0.0 or share <= 0.0 or share >= 1.0:
         return share * one
     return min(max(share * one + half, 1.0), one - half)
@@ -192,7 +205,8 @@ def _write_amount(out, b, at, number, scale, one, half):
 
 @inner
 def _write_one_hot(out, b, at, place, width, one):
-    # Without a branch, which would be guessed wrong often: where the place is outside, what is written is the zero that is there.
+    # Without a branch, which would be guessed wrong often: where the place is outside, what is
+    # written is the zero that is there.
     inside = place >= 0 and place < width
     out[b, at + place * inside] = one * inside
 
@@ -200,17 +214,25 @@ def _write_one_hot(out, b, at, place, width, one):
 @inner
 def _number(words, b, item, size):
     """Read a number of a record of 8-byte words: the item-th of those that are ``size`` bytes long."""
-    first, bits = item * size, 64 - 8 * size
+    first = item * size
+    bits = 64 - 8 * size
     # Shifted up and down again, the bytes beside it are gone and the sign is kept.
     return (words[b, first >> 3] >> ((first & 7) << 3)) << bits >> bits
 
 
 @inner
 def _write_column(out, at, code, words, item, one, half):
-    """Write what the item-th number of every record becomes. What is asked of the code is asked once, not for every record."""
-    encoding, size, width, base, scale = code["encoding"], code["item_size"], code["width"], code["base"], code["scale"]
+    """Write what the item-th number of every record becomes. What is asked of the code is asked
+    once, not for every record.
+    """
+    encoding = code["encoding"]
+    size = code["item_size"]
+    width = code["width"]
+    base = code["base"]
+    scale = code["scale"]
     if encoding in (BITS, CLEAR_BITS):
-        inside, flip = (1 << width) - 1, -1 if encoding == CLEAR_BITS else 0
+        inside = (1 << width) - 1
+        flip = -1 if encoding == CLEAR_BITS else 0
         for b in range(out.shape[0]):
             _write_mask(out, b, at, (_number(words, b, item, size) ^ flip) & inside, one)
     elif encoding == ONE_HOT:
@@ -227,7 +249,8 @@ def _write_column(out, at, code, words, item, one, half):
 @inner
 def _write_block(out, code, words, one, half):
     """Write one block from the numbers of records."""
-    item, at = code["start"], code["at"]
+    item = code["start"]
+    at = code["at"]
     for _ in range(code["rows"]):
         _write_column(out, at, code, words, item, one, half)
         item += code["stride"]
@@ -237,14 +260,12 @@ def _write_block(out, code, words, one, half):
 @inner
 def _write_named(out, code, words, one, half):
     """Write one block, of which masks (one for each group of rows) name what there is to write."""
-    item, at, encoding, size, width, scale = (
-        code["start"],
-        code["at"],
-        code["encoding"],
-        code["item_size"],
-        code["width"],
-        code["scale"],
-    )
+    item = code["start"]
+    at = code["at"]
+    encoding = code["encoding"]
+    size = code["item_size"]
+    width = code["width"]
+    scale = code["scale"]
     for k in range(code["groups"]):
         for b in range(out.shape[0]):
             todo = words[b, code["only"] + k]

@@ -1,7 +1,8 @@
 """Sleuth (Sid Sackson, 1971) for 3 to 7 players: PettingZoo's environment, and its manual page.
 
-One of 36 gem cards has been set aside; players ask one another how many gems of a kind they hold, and whoever first names
-the missing gem wins. Hidden hands, public counts, private glimpses of cards, accusations at any time.
+One of 36 gem cards has been set aside; players ask one another how many gems of a kind they hold,
+and whoever first names the missing gem wins. Hidden hands, public counts, private glimpses of
+cards, accusations at any time.
 
     from sleuth_env import sleuth_v0
 
@@ -23,7 +24,8 @@ the missing gem wins. Hidden hands, public counts, private glimpses of cards, ac
 
 Actions
 -------
-One number, whose meaning never moves: search cards are named, not their place in the hand; opponent ``+k`` sits k seats to the left.
+One number, whose meaning never moves: search cards are named, not their place in the hand; opponent
+    ``+k`` sits k seats to the left.
 
 | block | size | notation |
 |---|---|---|
@@ -33,14 +35,15 @@ One number, whose meaning never moves: search cards are named, not their place i
 | accuse a gem; with several missing gems, name them one after another | 36 | ``accuse blue-opal-pair`` |
 | pass: decline an offer to accuse, end the turn after one of two interrogations | 1 | ``pass`` |
 
-``sleuth_env.sleuth.action_name`` and ``parse_action`` translate. The mask of a player who is not to act is zero; that of a finished game
-is all ones. `raw_env` refuses an illegal action with a ValueError and changes nothing; `env` ends the game with -1 for that player and
-0 for the others.
+``sleuth_env.sleuth.action_name`` and ``parse_action`` translate. The mask of a player who is not to
+act is zero; that of a finished game is all ones. `raw_env` refuses an illegal action with a
+ValueError and changes nothing; `env` ends the game with -1 for that player and 0 for the others.
 
 Observations
 ------------
-Own seat first, then the opponents in turn order; ``sleuth_env.sleuth.observation_layout(options, record).views(observation)`` gives the blocks
-by name. n players, holders are the n-1 opponents and the missing gems.
+Own seat first, then the opponents in turn order; ``sleuth_env.sleuth.observation_layout(options,
+record).views(observation)`` gives the blocks by name. n players, holders are the n-1 opponents and
+the missing gems.
 
 | block | shape | meaning |
 |---|---|---|
@@ -67,7 +70,8 @@ by name. n players, holders are the n-1 opponents and the missing gems.
 
 Rewards
 -------
-All in the last step, in which everybody terminates; at the turn limit those who are still in are truncated. A player who is out waits for it, unasked.
+All in the last step, in which everybody terminates; at the turn limit those who are still in are
+truncated. A player who is out waits for it, unasked.
 
 | | winner | others |
 |---|---|---|
@@ -94,9 +98,11 @@ Options
 | last_survivor_wins | False, True | whether the last player left in wins |
 | max_turns | 300, 1 or more | truncation; `max_cycles` is another name |
 
-Besides: ``record`` ("sheet", "raw" or "exact"), ``render_mode`` ("human", "ansi", "rgb_array") and ``viewpoint`` (whose view is drawn; None: the agent to act).
-For analysis, `raw_env` has `reveal`, `game_text`, `view`, `get_state` and `set_state`; through the wrappers, ``env.unwrapped.reveal()``.
-`raw_env.belief` gives the exact distribution of the hidden gems, uniform over all deals consistent with what an agent may know.
+Besides: ``record`` ("sheet", "raw" or "exact"), ``render_mode`` ("human", "ansi", "rgb_array") and
+    ``viewpoint`` (whose view is drawn; None: the agent to act).
+For analysis, `raw_env` has `reveal`, `game_text`, `view`, `get_state` and `set_state`; through the
+wrappers, ``env.unwrapped.reveal()``. `raw_env.belief` gives the exact distribution of the hidden
+gems, uniform over all deals consistent with what an agent may know.
 
 Version history
 ---------------
@@ -117,7 +123,9 @@ PETTINGZOO_ID = "sleuth_env/sleuth-v0"
 
 
 class raw_env(GameEnv):  # noqa: N801 - PettingZoo's name for it
-    """Sleuth without wrappers: an illegal action raises ValueError and changes nothing. See `GameEnv` for the arguments."""
+    """Sleuth without wrappers: an illegal action raises ValueError and changes nothing. See
+    `GameEnv` for the arguments.
+    """
 
     game: ClassVar[Game] = load_game("sleuth_env.sleuth")
     metadata: ClassVar[dict[str, Any]] = {
@@ -135,7 +143,9 @@ def env(
     max_cycles: int | None = None,
     **options: Any,
 ) -> Any:
-    """Make Sleuth wrapped as PettingZoo's classic games are: an illegal action ends the game with -1. See `GameEnv` for the arguments."""
+    """Make Sleuth wrapped as PettingZoo's classic games are: an illegal action ends the game with
+    -1. See `GameEnv` for the arguments.
+    """
     return wrapped(raw_env(render_mode, record, viewpoint, max_cycles, **options))
 
 

@@ -15,7 +15,8 @@ T = TypeVar("T")
 class Threads:
     """Do parts of some work at the same time; kernels and torch let go of the GIL.
 
-    Each thread's products are its own: where torch splits every single one among threads, they wait for one another each time.
+    Each thread's products are its own: where torch splits every single one among threads, they wait
+    for one another each time.
     """
 
     def __init__(self, number: int) -> None:

@@ -39,7 +39,8 @@ def test_reset_returns_nothing_and_ignores_options_it_does_not_know() -> None:
 
 @raw_or_wrapped
 def test_a_seed_settles_this_game_and_the_following(make: Callable[..., Any]) -> None:
-    first, second = make(), make()
+    first = make()
+    second = make()
     second.reset(seed=99)
     games = []
     for env in (first, second):
@@ -55,7 +56,8 @@ def test_a_seed_settles_this_game_and_the_following(make: Callable[..., Any]) ->
 
 @pytest.mark.parametrize("seed", [np.int64(5), np.uint8(5), np.array(5)], ids=repr)
 def test_any_whole_number_seeds(seed: Any) -> None:
-    first, second = sleuth_v0.env(), sleuth_v0.env()
+    first = sleuth_v0.env()
+    second = sleuth_v0.env()
     first.reset(seed=5)
     second.reset(seed=seed)
     assert everything_shown(first) == everything_shown(second)
@@ -73,7 +75,8 @@ def test_what_is_no_seed_is_refused_and_changes_nothing(make: Callable[..., Any]
 
 
 def test_without_a_seed_two_environments_differ() -> None:
-    first, second = sleuth_v0.raw_env(), sleuth_v0.raw_env()
+    first = sleuth_v0.raw_env()
+    second = sleuth_v0.raw_env()
     first.reset()
     second.reset()
     assert first.reveal() != second.reveal()
@@ -105,7 +108,8 @@ def test_nothing_works_before_the_first_reset(call: str) -> None:
 @raw_or_wrapped
 @pytest.mark.parametrize("kind", [int, np.int32, np.int64, np.uint16, np.array], ids=lambda kind: kind.__name__)
 def test_a_step_takes_any_whole_number(make: Callable[..., Any], kind: Any) -> None:
-    env, other = make(), make()
+    env = make()
+    other = make()
     env.reset(seed=1)
     other.reset(seed=1)
     action = a_legal_action(env)
@@ -159,14 +163,16 @@ def test_an_overwritten_mask_does_not_mislead_the_wrapped_environment() -> None:
     env.last()[0]["action_mask"][:] = 0
     env.step(legal)
     assert not any(env.terminations.values())
-    guilty, illegal = env.agent_selection, an_illegal_action(env)
+    guilty = env.agent_selection
+    illegal = an_illegal_action(env)
     env.last()[0]["action_mask"][:] = 1
     env.step(illegal)
     assert env.rewards[guilty] == -1.0
 
 
 def test_an_illegal_action_is_refused_in_the_words_of_the_game_and_changes_nothing(env: Any) -> None:
-    before, action = everything_shown(env), an_illegal_action(env)
+    before = everything_shown(env)
+    action = an_illegal_action(env)
     with pytest.raises(IllegalAction) as refused:
         env.step(action)
     assert everything_shown(env) == before
@@ -241,7 +247,8 @@ def test_what_is_returned_is_fresh_and_may_be_overwritten(env: Any) -> None:
         env.get_state()["_states"]["missing_gems"] = 7
         env.reveal()["hands"].clear()
     assert everything_shown(env) == before
-    first, second = env.observe(agent), env.observe(agent)
+    first = env.observe(agent)
+    second = env.observe(agent)
     assert not np.shares_memory(first["observation"], second["observation"])
     assert not np.shares_memory(first["action_mask"], second["action_mask"])
 

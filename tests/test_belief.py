@@ -29,11 +29,13 @@ def test_every_order_holds_every_gem_once_and_nests_the_categories():
 
 @pytest.mark.parametrize("options", GAMES, ids=str)
 def test_a_batch_of_beliefs_equals_one_belief_at_a_time(options):
-    rules, views = make_rules(options), positions(options, "sheet", 2, seed=3)[::9]
+    rules = make_rules(options)
+    views = positions(options, "sheet", 2, seed=3)[::9]
     together = beliefs(rules, views)
     assert (together.results["code"] == 0).all()
     for row in range(len(views)):
-        alone, worlds = beliefs(rules, views[row : row + 1]), belief(rules, views[row : row + 1])
+        alone = beliefs(rules, views[row : row + 1])
+        worlds = belief(rules, views[row : row + 1])
         np.testing.assert_array_equal(together.holders[row], alone.holders[0])
         np.testing.assert_array_equal(together.holders[row], worlds.holders)
         assert together.worths[row].tobytes() == alone.worths[0].tobytes()
@@ -41,7 +43,8 @@ def test_a_batch_of_beliefs_equals_one_belief_at_a_time(options):
 
 @pytest.mark.parametrize("options", GAMES, ids=str)
 def test_exactly_the_questions_that_the_search_cards_allow_are_appraised(options):
-    rules, views = make_rules(options), positions(options, "sheet", 2, seed=4)[::9]
+    rules = make_rules(options)
+    views = positions(options, "sheet", 2, seed=4)[::9]
     for view, worths in zip(views, beliefs(rules, views).worths, strict=True):
         allowed = {q for card in cards_of(view["search"][0]) for q in map(QUESTIONS.index, ALLOWED[card])}
         assert set(np.flatnonzero(~np.isnan(worths["information"][0]))) == allowed
@@ -50,14 +53,14 @@ def test_exactly_the_questions_that_the_search_cards_allow_are_appraised(options
 
 @pytest.mark.parametrize("options", GAMES, ids=str)
 def test_questions_appraised_together_are_worth_what_each_is_alone(options):
-    rules, views = make_rules(options), positions(options, "sheet", 1, seed=5)
+    rules = make_rules(options)
+    views = positions(options, "sheet", 1, seed=5)
     view = views[len(views) // 2][None]
-    worths, worlds = beliefs(rules, view, everything=True).worths[0], belief(rules, view)
+    worths = beliefs(rules, view, everything=True).worths[0]
+    worlds = belief(rules, view)
     for question in range(NUM_QUESTIONS):
-        cards, shown = (
-            cards_of(rules["question_gems"][0, question]),
-            len(QUESTIONS[question]) == 2 and not options.super_sleuth,
-        )
+        cards = cards_of(rules["question_gems"][0, question])
+        shown = len(QUESTIONS[question]) == 2 and not options.super_sleuth
         for holder in range(options.num_players - 1):
             found = worths[holder, question]
             assert found["information"] == pytest.approx(worlds.information(holder, cards, shown), abs=1e-12)
@@ -70,7 +73,8 @@ def test_questions_appraised_together_are_worth_what_each_is_alone(options):
 
 def played(options: Options, seed: int, steps: int) -> sleuth_v0.raw_env:
     """An environment in which the bot `sheet` has decided so many times for everybody."""
-    env, bot = sleuth_v0.raw_env(**vars(options)), make_bot("sheet", options)
+    env = sleuth_v0.raw_env(**vars(options))
+    bot = make_bot("sheet", options)
     env.reset(seed=seed)
     for step in range(steps):
         mask = env.observe(env.agent_selection)["action_mask"].view(np.uint8)
@@ -92,7 +96,8 @@ def test_an_environment_a_view_and_a_game_text_give_the_same_belief(options):
 def test_a_belief_is_of_its_own_agent_and_stays_as_it_was():
     env = played(Options(num_players=3), seed=1, steps=4)
     first = env.belief("player_0")
-    kept, hand = first.missing.copy(), env.view("player_0")["hand"][0]
+    kept = first.missing.copy()
+    hand = env.view("player_0")["hand"][0]
     assert all(first.missing[card] == 0 for card in cards_of(hand))
     other = env.belief("player_1")
     np.testing.assert_array_equal(first.missing, kept)

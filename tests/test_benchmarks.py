@@ -1,4 +1,6 @@
-"""The scripts under ``benchmarks/``: what is wrong with their arguments is said in one line, before anything is measured."""
+"""The scripts under ``benchmarks/``: what is wrong with their arguments is said in one line, before
+anything is measured.
+"""
 
 from __future__ import annotations
 

@@ -62,7 +62,8 @@ def test_popcount_at_the_edges(mask: int) -> None:
 
 
 def test_the_generator_gives_the_published_numbers_of_splitmix64() -> None:
-    state, numbers = np.uint64(1234567), []
+    state = np.uint64(1234567)
+    numbers = []
     for _ in range(5):
         state = np.uint64(bits.advance(state))
         numbers.append(int(bits.mixed(state)))
@@ -79,7 +80,8 @@ def test_the_generator_gives_the_published_numbers_of_splitmix64() -> None:
 @settings(deadline=None)
 @given(seed=st.integers(0, 2**64 - 1), limit=st.integers(1, 2**32 - 1))
 def test_a_draw_is_in_range_and_the_same_as_the_oracles(seed: int, limit: int) -> None:
-    game, generator = np.zeros(1, GAME), Generator(seed)
+    game = np.zeros(1, GAME)
+    generator = Generator(seed)
     game["rng"] = seed
     drawn = bits.draw(game[0], limit)
     assert 0 <= drawn < limit
@@ -89,7 +91,8 @@ def test_a_draw_is_in_range_and_the_same_as_the_oracles(seed: int, limit: int) -
 def test_draws_are_spread_evenly() -> None:
     game = np.zeros(1, GAME)
     counts = Counter(int(bits.draw(game[0], 7)) for _ in range(70_000))
-    # 10,000 expected for each, standard deviation 93: seven deviations are allowed, for a fixed seed that never changes.
+    # 10,000 expected for each, standard deviation 93: seven deviations are allowed, for a fixed
+    # seed that never changes.
     assert set(counts) == set(range(7))
     assert all(9_350 < count < 10_650 for count in counts.values())
 
@@ -99,7 +102,8 @@ def test_draws_are_spread_evenly() -> None:
 @given(seed=st.integers(0, 2**64 - 1), size=st.integers(0, 54))
 def test_a_shuffle_moves_the_first_cards_only_and_is_the_oracles(seed: int, size: int) -> None:
     game = np.zeros(1, GAME)
-    game["rng"], game["cards"] = seed, np.arange(54)
+    game["rng"] = seed
+    game["cards"] = np.arange(54)
     bits.shuffle(game[0], game["cards"][0], size)
     generator = Generator(seed)
     assert game["cards"][0].tolist() == [*generator.shuffled(range(size)), *range(size, 54)]

@@ -49,7 +49,9 @@ def reveal_all_but(game: Situation, viewer: int, hidden: list[str]) -> None:
 
 
 def fields(others: tuple[str, ...], counting: tuple[str, ...]) -> list:
-    """Give every variant with a table of the others, and with one for each counting bot; those of many players are long."""
+    """Give every variant with a table of the others, and with one for each counting bot; those of
+    many players are long.
+    """
     cases = []
     for options, bot in product(ALL_VARIANTS, [None, *counting]):
         names, marks = (
@@ -73,7 +75,8 @@ def test_bots_play_legally_to_the_end_and_a_row_decides_as_it_would_alone(
 
 @pytest.mark.parametrize(("options", "names"), fields(("sheet", "cautious"), ("entropy",)))
 def test_careful_bots_accuse_only_what_is_proved(options: Options, names: tuple[str, ...]) -> None:
-    games, accused = BotGames(options, names, 4, seed=4), 0
+    games = BotGames(options, names, 4, seed=4)
+    accused = 0
     accuse_at = int(games.rules["accuse_at"][0])
     for decisions in games.play():
         named = decisions.actions - accuse_at
@@ -138,7 +141,8 @@ def test_a_final_question_decides_between_two_gems(bot: str) -> None:
     ids=option_name,
 )
 def test_final_questions_of_sheet_always_decide(options: Options) -> None:
-    games, finals = BotGames(options, ("sheet", "cautious"), 40, seed=6), 0
+    games = BotGames(options, ("sheet", "cautious"), 40, seed=6)
+    finals = 0
     for decisions in games.play():
         if decisions.bot.name == "sheet":
             must = decisions.views["phase"] == MUST_ACCUSE
@@ -153,7 +157,8 @@ def test_final_questions_of_sheet_always_decide(options: Options) -> None:
 
 def useful(rules: np.ndarray, v: np.void, sheet: np.void, action: int) -> bool:
     """Say by hand whether an ask can tell anything that is not certain or announced."""
-    holder, question = action // NUM_PAIRS, int(rules["pair_question"][0][action % NUM_PAIRS])
+    holder = action // NUM_PAIRS
+    question = int(rules["pair_question"][0][action % NUM_PAIRS])
     shown = rules["num_elements"][0][question] == 2 and not rules["super_sleuth"][0]
     undecided = int(sheet["can"][holder]) & ~int(sheet["has"][holder]) & int(rules["question_gems"][0][question])
     return bool(undecided) and (bool(shown) or v["answers"][holder + 1, question] < 0)
@@ -163,8 +168,10 @@ def useful(rules: np.ndarray, v: np.void, sheet: np.void, action: int) -> bool:
     "options", [Options(3), Options(5), Options(4, super_sleuth=True, double_interrogation=True)], ids=option_name
 )
 def test_cautious_asks_what_is_of_some_use_and_exchanges_only_when_nothing_is(options: Options) -> None:
-    games, asked = BotGames(options, ("cautious",), 20, seed=3), 0
-    final_at, exchange_at = int(games.rules["final_at"][0]), int(games.rules["exchange_at"][0])
+    games = BotGames(options, ("cautious",), 20, seed=3)
+    asked = 0
+    final_at = int(games.rules["final_at"][0])
+    exchange_at = int(games.rules["exchange_at"][0])
     for decisions in games.play(limit=150):
         sheets = read_sheet(games.rules, decisions.views)
         for v, sheet, marks, action in zip(decisions.views, sheets, decisions.legal, decisions.actions, strict=True):

@@ -1,4 +1,6 @@
-"""Exact belief is calibrated: over many games a set of missing gems that it gives the chance p is the right one in p of the cases."""
+"""Exact belief is calibrated: over many games a set of missing gems that it gives the chance p is
+the right one in p of the cases.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,17 @@ from tests.support.strategies import option_name
 
 
 def position(options: Options, seed: int, chance: np.random.Generator) -> tuple[np.ndarray, int]:
-    """Give one seat's view (VIEW [1]) of a game after some random questions, and the missing gems (mask).
+    """Give one seat's view (VIEW [1]) of a game after some random questions, and the missing gems
+    (mask).
 
-    Who asks whom what is drawn without a look at anybody's cards: only then are questions no evidence about the asker.
+    Who asks whom what is drawn without a look at anybody's cards: only then are questions no
+    evidence about the asker.
     """
-    rules, states, views = make_rules(options), new_states(1), np.zeros(1, VIEW)
-    marks, taken = np.zeros((1, num_actions(options)), np.uint8), np.zeros(1, np.uint8)
+    rules = make_rules(options)
+    states = new_states(1)
+    views = np.zeros(1, VIEW)
+    marks = np.zeros((1, num_actions(options)), np.uint8)
+    taken = np.zeros(1, np.uint8)
     deal(rules, states, np.array([seed], np.uint64))
     questions = int(chance.integers(2, 7 * options.num_players))
     while questions:
@@ -48,7 +55,10 @@ def position(options: Options, seed: int, chance: np.random.Generator) -> tuple[
     ids=option_name,
 )
 def test_the_right_gems_are_given_the_chance_that_they_should_be_given(options: Options) -> None:
-    chance, given, expected, variance = np.random.default_rng(1), [], 0.0, 0.0
+    chance = np.random.default_rng(1)
+    given = []
+    expected = 0.0
+    variance = 0.0
     for game in range(600):
         views, missing = position(options, game, chance)
         sets, p = belief(make_rules(options), views).missing_sets

@@ -102,7 +102,8 @@ def test_the_number_of_actions(players: int, size: int) -> None:
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_the_blocks_of_actions_stand_in_their_order(players: int) -> None:
-    rules, numbers = make_rules(Options(num_players=players))[0], oracle.NUMBERS[players]
+    rules = make_rules(Options(num_players=players))[0]
+    numbers = oracle.NUMBERS[players]
     assert numbers["ask", 1, "red", "red"] == 0
     assert numbers["final", 1, "red"] == rules["final_at"]
     assert numbers["exchange",] == rules["exchange_at"]

@@ -106,7 +106,8 @@ def test_an_evaluation_as_json_has_a_match_for_each_baseline(tmp_path: Path) -> 
 def policy_file(tmp_path: Path) -> Path:
     """A policy for three players and two places that finds all actions equally good."""
     options = Options(num_players=3, winners=2)
-    size, actions = sleuth.observation_size(options, "raw"), sleuth.num_actions(options)
+    size = sleuth.observation_size(options, "raw")
+    actions = sleuth.num_actions(options)
     layer = (np.zeros((actions, size), np.float32), np.zeros(actions, np.float32))
     path = tmp_path / "a_policy_file_with_a_rather_long_name.safetensors"
     save_policy(Policy(sleuth, options, "raw", Mlp([layer])), path, {})

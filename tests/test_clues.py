@@ -76,10 +76,8 @@ def test_the_cards_shown_are_marked_for_the_asker_alone_and_in_super_sleuth_for_
 
 
 def test_a_number_without_cards_shown_binds_from_both_sides() -> None:
-    game, evidence = (
-        Situation(Options(5), ["red-diamond-cluster"], {1: ["blue-opal-pair"]}, {0: ["pair"]}),
-        np.zeros(1, EVIDENCE),
-    )
+    game = Situation(Options(5), ["red-diamond-cluster"], {1: ["blue-opal-pair"]}, {0: ["pair"]})
+    evidence = np.zeros(1, EVIDENCE)
     assert game.do("ask", 1, "pair", "pair")
     clues(game.rules, np.array([game.seen_by(3)]), evidence)
     # Seat 1 is the third to the left of seat 3.
@@ -104,10 +102,10 @@ def test_whoever_accused_wrongly_knows_the_missing_gems_and_nobody_else_does(mis
 
 @pytest.mark.parametrize("missing", [1, 2, 3])
 def test_the_number_of_missing_gems_bounds_the_last_holder(missing: int) -> None:
-    game, evidence = (
-        Situation(Options(3, missing=missing), ["red-opal-pair", "green-opal-pair", "yellow-pearl-cluster"][:missing]),
-        np.zeros(1, EVIDENCE),
+    game = Situation(
+        Options(3, missing=missing), ["red-opal-pair", "green-opal-pair", "yellow-pearl-cluster"][:missing]
     )
+    evidence = np.zeros(1, EVIDENCE)
     clues(game.rules, np.array([game.seen_by(1)]), evidence)
     assert (evidence["num_holders"][0], evidence["num_sets"][0], ALL_CARDS) == (3, NUM_SETS, NUM_QUESTIONS)
     assert (
@@ -117,9 +115,11 @@ def test_the_number_of_missing_gems_bounds_the_last_holder(missing: int) -> None
 
 def spelled_out(options: Options, v: np.void) -> dict[str, np.ndarray]:
     """Say by hand what the evidence of a view is."""
-    n, cards = options.num_players, ALL_GEMS & ~int(v["hand"]) & ~int(v["table"])
+    n = options.num_players
+    cards = ALL_GEMS & ~int(v["hand"]) & ~int(v["table"])
     sets = [question_gems(q) & cards for q in range(NUM_QUESTIONS)] + [cards]
-    least, most = np.zeros((n, NUM_SETS), int), np.array([[gems.bit_count() for gems in sets]] * n)
+    least = np.zeros((n, NUM_SETS), int)
+    most = np.array([[gems.bit_count() for gems in sets]] * n)
     for holder, question in zip(*np.nonzero(v["answers"][1:n] >= 0), strict=True):
         least[holder, question] = most[holder, question] = v["answers"][holder + 1, question]
     least[:, -1] = most[:, -1] = [options.hand_size] * (n - 1) + [options.missing]
@@ -148,9 +148,12 @@ def assert_spelled_out(options: Options, v: np.void, e: np.void) -> None:
 
 @pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
 def test_the_evidence_is_what_the_view_says_and_the_true_deal_agrees_with_the_sheet(options: Options) -> None:
-    n, games = options.num_players, BotGames(options, ("cautious", "random", "sheet"), 6, seed=2)
+    n = options.num_players
+    games = BotGames(options, ("cautious", "random", "sheet"), 6, seed=2)
     for moment, decisions in enumerate(games.play()):
-        views, states, sheets = decisions.views, decisions.states, read_sheet(games.rules, decisions.views)
+        views = decisions.views
+        states = decisions.states
+        sheets = read_sheet(games.rules, decisions.views)
         seats = (states["actor"][:, None] + np.arange(1, n)) % n
         hands = np.column_stack([np.take_along_axis(states["hands"], seats, axis=1), states["missing_gems"]])
         assert not (sheets["has"][:, :n] & ~hands).any()
@@ -169,8 +172,11 @@ def all_hands(unseen: int, num_holders: int) -> np.ndarray:
 
 
 def deals_that_fit(options: Options, v: np.void, unseen: int) -> np.ndarray:
-    """Try every deal of the gems that the viewer has not seen; give those that fit all he was told (i8 [deals, H])."""
-    n, table = options.num_players, np.array([question_gems(q) for q in range(NUM_QUESTIONS)])
+    """Try every deal of the gems that the viewer has not seen; give those that fit all he was told
+    (i8 [deals, H]).
+    """
+    n = options.num_players
+    table = np.array([question_gems(q) for q in range(NUM_QUESTIONS)])
     hands = all_hands(unseen, n)
     hands[:, : n - 1] |= v["seen"][1:n]
     fits = (np.bitwise_count(hands) == [options.hand_size] * (n - 1) + [options.missing]).all(axis=1)
@@ -180,7 +186,9 @@ def deals_that_fit(options: Options, v: np.void, unseen: int) -> np.ndarray:
 
 
 def reveal_all_but_some(v: np.void, state: np.void, n: int, number: int, chance: np.random.Generator) -> int:
-    """Let a viewer have seen all but so many gems, the missing ones among them; give those (a mask)."""
+    """Let a viewer have seen all but so many gems, the missing ones among them; give those (a
+    mask).
+    """
     missing = int(state["missing_gems"])
     others = [gem for gem in range(36) if (ALL_GEMS & ~int(v["hand"] | v["table"]) & ~missing) >> gem & 1]
     unseen = missing | sum(1 << int(gem) for gem in chance.permutation(others)[: number - missing.bit_count()])
@@ -201,17 +209,17 @@ def reveal_all_but_some(v: np.void, state: np.void, n: int, number: int, chance:
     ],
 )
 def test_with_a_few_gems_left_the_sheet_agrees_with_the_enumeration_of_all_deals(options: Options, number: int) -> None:
-    n, games, chance, complete = (
-        options.num_players,
-        BotGames(options, ("sheet",), 1, seed=8),
-        np.random.default_rng(8),
-        [],
-    )
+    n = options.num_players
+    games = BotGames(options, ("sheet",), 1, seed=8)
+    chance = np.random.default_rng(8)
+    complete = []
     for decisions in games.play(limit=150):
         views = decisions.views.copy()
         unseen = reveal_all_but_some(views[0], decisions.states[0], n, number, chance)
-        sheet, deals = read_sheet(games.rules, views)[0], deals_that_fit(options, views[0], unseen)
-        may, must = np.bitwise_or.reduce(deals), np.bitwise_and.reduce(deals)
+        sheet = read_sheet(games.rules, views)[0]
+        deals = deals_that_fit(options, views[0], unseen)
+        may = np.bitwise_or.reduce(deals)
+        must = np.bitwise_and.reduce(deals)
         assert not (may & ~sheet["can"][:n]).any()
         assert not (sheet["has"][:n] & ~must).any()
         complete.append((may == sheet["can"][:n]).all() and (must == sheet["has"][:n]).all())
@@ -222,6 +230,7 @@ def test_with_a_few_gems_left_the_sheet_agrees_with_the_enumeration_of_all_deals
 def test_a_view_that_no_deal_satisfies_is_refused() -> None:
     game = Situation(Options(3), ["red-opal-pair"])
     views = np.array([game.seen_by(0)])
-    views["answers"][0, 1, :2], views["told"][0, 1] = 9, 0b11
+    views["answers"][0, 1, :2] = 9
+    views["told"][0, 1] = 0b11
     with pytest.raises(Contradiction, match="exactly 9 of the cards"):
         read_sheet(make_rules(Options(3)), views)

@@ -44,7 +44,8 @@ LONG = {
 
 def seen(options, state, seat):
     """Give what a seat knows of a state, VIEW [1]."""
-    states, views = np.zeros(1, state.dtype), np.zeros(1, VIEW)
+    states = np.zeros(1, state.dtype)
+    views = np.zeros(1, VIEW)
     states[0] = state
     view(make_rules(options), states, np.array([seat]), views)
     return views
@@ -57,7 +58,9 @@ def dealt(options, seed=1):
 
 
 def positions(file, every=7):
-    """Give options and views of a golden game: every seventh position and the last, from seats in turn."""
+    """Give options and views of a golden game: every seventh position and the last, from seats in
+    turn.
+    """
     game = parse_game(file.read_text())
     for t in [*range(0, len(game.states), every), len(game.states) - 1]:
         yield game.options, seen(game.options, game.states[t], t % game.options.num_players)[0]
@@ -75,7 +78,8 @@ def last_view(name, seat=0):
 def test_every_gem_is_marked_as_the_sheet_has_it(file):
     for options, seat_view in positions(file):
         sheet = read_sheet(make_rules(options), seat_view.reshape(1))[0]
-        scene, missing = make_scene(options, seat_view), options.num_players - 1
+        scene = make_scene(options, seat_view)
+        missing = options.num_players - 1
         for gem, cell in enumerate(scene.cells):
             bit = 1 << gem
             assert (cell.kind == YOURS) == bool(seat_view["hand"] & bit)
@@ -115,7 +119,8 @@ def test_the_drawing_shows_own_and_open_cards_where_they_are(num_players):
 @each_game
 def test_everybodys_search_cards_and_answers_are_drawn(file):
     for options, seat_view in positions(file, every=20):
-        text, scene = draw_ansi(options, seat_view), make_scene(options, seat_view)
+        text = draw_ansi(options, seat_view)
+        scene = make_scene(options, seat_view)
         for seat in scene.seats:
             (line,) = [
                 line
@@ -130,7 +135,8 @@ def test_everybodys_search_cards_and_answers_are_drawn(file):
 
 def test_the_last_events_are_drawn_newest_first():
     options, seat_view = last_view("unfinished_offer")
-    text, scene = draw_ansi(options, seat_view), make_scene(options, seat_view)
+    text = draw_ansi(options, seat_view)
+    scene = make_scene(options, seat_view)
     assert scene.events
     places = [text.index(event) for event in scene.events]
     assert places == sorted(places)
@@ -164,13 +170,12 @@ def ended(options, places, standings, truncated=0, seat=0):
     states = new_states(1)
     deal(make_rules(options), states, np.array([1], np.uint64))
     state = states[0]
-    state["phase"], state["actor"], state["truncated"], state["num_right"] = (
-        FINISHED,
-        -1,
-        truncated,
-        standings.count(RIGHT),
-    )
-    state["place"][: len(places)], state["standing"][: len(standings)] = places, standings
+    state["phase"] = FINISHED
+    state["actor"] = -1
+    state["truncated"] = truncated
+    state["num_right"] = standings.count(RIGHT)
+    state["place"][: len(places)] = places
+    state["standing"][: len(standings)] = standings
     for k, standing in enumerate(standings):
         state["accused"][k] = {IN: 0, OUT: 1, RIGHT: state["missing_gems"]}[standing]
     return seen(options, state, seat)[0]
@@ -204,7 +209,9 @@ def widest(options, seat_view):
 
 
 def possible_events(options):
-    """Give every kind of event with every question and card, with the viewer as asker, as target and as neither."""
+    """Give every kind of event with every question and card, with the viewer as asker, as target
+    and as neither.
+    """
     most = [min(question_gems(q).bit_count(), options.hand_size) for q in range(NUM_QUESTIONS)]
     for asker, target in (
         (0, options.num_players - 1),
@@ -224,7 +231,8 @@ def test_no_line_is_longer_than_a_terminal_of_120_columns(file):
 
 @each_count
 def test_no_event_makes_a_longer_line_and_the_longest_one_fills_it(num_players):
-    options, events = Options(num_players=num_players), list(possible_events(Options(num_players=num_players)))
+    options = Options(num_players=num_players)
+    events = list(possible_events(Options(num_players=num_players)))
     seat_view = dealt(options)
     for at in range(0, len(events), num_players):
         for row, event in enumerate(events[at : at + num_players]):
@@ -261,7 +269,8 @@ def test_no_line_is_longer_with_all_options_and_the_longest_names():
 @each_game
 def test_colours_change_nothing_but_colours(file):
     for options, seat_view in positions(file, every=30):
-        plain, coloured = draw_ansi(options, seat_view), draw_ansi(options, seat_view, colour=True)
+        plain = draw_ansi(options, seat_view)
+        coloured = draw_ansi(options, seat_view, colour=True)
         assert "\x1b" not in plain
         assert "\x1b[31m" in coloured
         bare = re.sub(r"\x1b\[[0-9;]*m", "", coloured)

@@ -1,4 +1,6 @@
-"""The bot `entropy` knows what the exact count proves, asks what it values most, and guesses well where it must."""
+"""The bot `entropy` knows what the exact count proves, asks what it values most, and guesses well
+where it must.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +36,16 @@ GAMES = [
 
 @pytest.mark.parametrize("options", GAMES, ids=option_name)
 def test_it_accuses_as_soon_as_the_count_proves_the_missing_gems_and_never_wrongly(options: Options) -> None:
-    games, accused = BotGames(options, ("entropy", "cautious"), 6, seed=2), 0
-    accuse_at, pass_at = int(games.rules["accuse_at"][0]), int(games.rules["pass_at"][0])
+    games = BotGames(options, ("entropy", "cautious"), 6, seed=2)
+    accused = 0
+    accuse_at = int(games.rules["accuse_at"][0])
+    pass_at = int(games.rules["pass_at"][0])
     for decisions in games.play():
         if decisions.bot.name != "entropy":
             continue
         for row in range(decisions.rows.size):
-            v, action = decisions.views[row : row + 1], decisions.actions[row]
+            v = decisions.views[row : row + 1]
+            action = decisions.actions[row]
             proved = int((belief(games.rules, v).missing == 1).sum()) == options.missing
             assert proved == (accuse_at <= action < pass_at) or v["phase"][0] == MUST_ACCUSE
             accused += proved
@@ -50,7 +55,8 @@ def test_it_accuses_as_soon_as_the_count_proves_the_missing_gems_and_never_wrong
 
 @pytest.mark.parametrize("options", GAMES, ids=option_name)
 def test_it_asks_what_tells_most_after_the_price_of_the_card(options: Options) -> None:
-    games, asked = BotGames(options, ("entropy", "cautious"), 3, seed=3), 0
+    games = BotGames(options, ("entropy", "cautious"), 3, seed=3)
+    asked = 0
     for decisions in games.play():
         if decisions.bot.name != "entropy":
             continue
@@ -74,7 +80,8 @@ def dearness(card: int) -> int:
 
 @pytest.mark.parametrize("options", [Options(3), Options(4, missing=2), Options(4, super_sleuth=True)], ids=option_name)
 def test_its_final_questions_always_decide(options: Options) -> None:
-    games, finals = BotGames(options, ("entropy", "cautious"), 12, seed=6), 0
+    games = BotGames(options, ("entropy", "cautious"), 12, seed=6)
+    finals = 0
     for decisions in games.play():
         for row in np.flatnonzero(decisions.views["phase"] == MUST_ACCUSE):
             if decisions.bot.name == "entropy" and not decisions.views["accusing"][row]:
@@ -100,7 +107,8 @@ def test_what_is_to_be_guessed_is_the_likeliest_set() -> None:
 
 def test_at_an_offer_it_accuses_or_declines() -> None:
     games = BotGames(Options(3), ("entropy",), 4, seed=9)
-    accuse_at, pass_at = int(games.rules["accuse_at"][0]), int(games.rules["pass_at"][0])
+    accuse_at = int(games.rules["accuse_at"][0])
+    pass_at = int(games.rules["pass_at"][0])
     for decisions in games.play():
         offered = decisions.actions[decisions.views["phase"] == OFFER]
         assert ((accuse_at <= offered) & (offered <= pass_at)).all()
@@ -125,11 +133,13 @@ def test_it_beats_sheet() -> None:
     "options", [Options(3), Options(4, super_sleuth=True), Options(5), Options(4, missing=2)], ids=option_name
 )
 def test_what_it_declines_early_is_never_proved(options: Options) -> None:
-    games, early = BotGames(options, ("sheet",), 2, seed=5), 0
+    games = BotGames(options, ("sheet",), 2, seed=5)
+    early = 0
     bot = EntropyBot(options)
     for decisions in games.play():
         rows = np.flatnonzero(decisions.views["phase"] == OFFER)[:3]
-        views, actions = decisions.views[rows], np.full(rows.size, -1)
+        views = decisions.views[rows]
+        actions = np.full(rows.size, -1)
         bot._decline_early(views, np.ones(rows.size, bool), actions)
         for row in np.flatnonzero(actions >= 0):
             early += 1
@@ -153,7 +163,9 @@ def test_where_the_count_is_too_intricate_it_plays_by_the_sheet(
 
     monkeypatch.setattr("sleuth_env.sleuth.bots.entropy.belief", too_intricate)
     monkeypatch.setattr("sleuth_env.sleuth.bots.entropy.beliefs", nothing_found)
-    games, sheet, alike = BotGames(options, ("entropy",), 4, seed=8), make_bot("sheet", options), 0
+    games = BotGames(options, ("entropy",), 4, seed=8)
+    sheet = make_bot("sheet", options)
+    alike = 0
     for decisions in games.play():
         instead = sheet.act(decisions.views, decisions.legal, decisions.seeds)
         no_final = (instead < games.rules["final_at"][0]) | (instead >= games.rules["exchange_at"][0])
@@ -176,7 +188,8 @@ def test_a_thinned_count_proves_nothing_to_it(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_it_asks_nothing_that_tells_nothing() -> None:
-    games, asked = BotGames(Options(4), ("entropy", "sheet"), 4, seed=7), 0
+    games = BotGames(Options(4), ("entropy", "sheet"), 4, seed=7)
+    asked = 0
     for decisions in games.play():
         for row, action in enumerate(decisions.actions):
             if decisions.bot.name == "entropy" and action < games.rules["final_at"][0]:

@@ -1,4 +1,6 @@
-"""The observation with record="exact": what a count of all deals says, whatever may keep it from being made."""
+"""The observation with record="exact": what a count of all deals says, whatever may keep it from
+being made.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def observe(options: Options, views: np.ndarray) -> np.ndarray:
 
 @each_game
 def test_a_question_has_information_where_it_is_a_legal_action_and_nowhere_else(options: Options) -> None:
-    rules, seen, phases = make_rules(options), np.zeros(1, VIEW), set()
+    rules = make_rules(options)
+    seen = np.zeros(1, VIEW)
+    phases = set()
     for states in play(options, 3, PATIENT).states[:60]:
         marks = np.zeros((1, num_actions(options)), np.uint8)
         legal(rules, states, marks)
@@ -83,8 +87,10 @@ def test_every_gem_lies_somewhere_and_every_hand_is_full(options: Options) -> No
 
 
 def test_who_has_looked_at_the_missing_gem_is_sure_of_it_and_asks_nothing() -> None:
-    options, looked = Options(3), 0
-    layout, seen = observation_layout(options, "exact"), np.zeros(1, VIEW)
+    options = Options(3)
+    looked = 0
+    layout = observation_layout(options, "exact")
+    seen = np.zeros(1, VIEW)
     for seed in range(6):
         for states in play(options, seed, KNOWING).states[-3:]:
             for seat in range(3):
@@ -103,7 +109,8 @@ def test_who_has_looked_at_the_missing_gem_is_sure_of_it_and_asks_nothing() -> N
 def test_where_deals_are_too_many_to_count_the_estimate_is_written(
     options: Options, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rules, views = make_rules(options), positions(options, "cautious", 1, seed=2)[::4].copy()
+    rules = make_rules(options)
+    views = positions(options, "cautious", 1, seed=2)[::4].copy()
     exact = observe(options, views)
     rough = beliefs(rules, views, now=True, cap=1, keep=20)
     assert not rough.results["exact"].all()
@@ -130,11 +137,14 @@ def test_the_poorest_estimate_gives_numbers_between_0_and_1(
 def test_where_nothing_can_be_counted_all_that_the_sheet_leaves_open_is_equally_likely(
     options: Options, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rules, views = make_rules(options), positions(options, "sheet", 1, seed=2)
+    rules = make_rules(options)
+    views = positions(options, "sheet", 1, seed=2)
 
     def too_intricate(rules: np.ndarray, views: np.ndarray, now: bool) -> module.Beliefs:
         found = beliefs(rules, views, now=now)
-        found.results["code"], found.holders[:], found.worths["information"] = INTRICATE, np.nan, np.nan
+        found.results["code"] = INTRICATE
+        found.holders[:] = np.nan
+        found.worths["information"] = np.nan
         return found
 
     monkeypatch.setattr(module, "beliefs", too_intricate)
@@ -152,7 +162,8 @@ def test_where_nothing_can_be_counted_all_that_the_sheet_leaves_open_is_equally_
 @pytest.mark.parametrize("code", [BROKEN, NO_DEAL], ids=["by the sheet", "by the count"])
 def test_a_view_that_is_found_to_fit_no_deal_is_refused_with_the_reason(code: int) -> None:
     options = Options(4)
-    rules, views = make_rules(options), positions(options, "sheet", 4, seed=1)
+    rules = make_rules(options)
+    views = positions(options, "sheet", 4, seed=1)
     for row, seen in enumerate(views):
         told = np.argwhere(seen["answers"][1:] > 0)
         if len(told):

@@ -58,9 +58,11 @@ def one_hot(number: int, width: int, base: int = 0) -> list[float]:
 def views_of_random_play(options: Options, games: int = 24, steps: int = 90, seed: int = 5) -> np.ndarray:
     """Views of every seat at many moments of random games in which few accuse."""
     rng = np.random.default_rng(seed)
-    rules, states = make_rules(options), new_states(games)
+    rules = make_rules(options)
+    states = new_states(games)
     deal(rules, states, rng.integers(0, 2**63, games).astype(np.uint64))
-    marks, taken = np.zeros((games, num_actions(options)), np.uint8), np.zeros(games, np.uint8)
+    marks = np.zeros((games, num_actions(options)), np.uint8)
+    taken = np.zeros(games, np.uint8)
     found = []
     for i in range(steps):
         legal(rules, states, marks)
@@ -103,10 +105,8 @@ def test_the_blocks_fill_the_observation_without_gap_or_overlap(num_players: int
 def test_only_views_that_are_there_are_written_and_only_where_that_is_allowed(record: str) -> None:
     options = VARIANTS[0]
     views = views_of_random_play(options)[:2].copy()
-    observer, out = (
-        Observer(make_rules(options), views, record),
-        np.zeros((40, observation_size(options, record)), np.float32),
-    )
+    observer = Observer(make_rules(options), views, record)
+    out = np.zeros((40, observation_size(options, record)), np.float32)
     for number in (40, -1):
         with pytest.raises(ValueError, match=f"there are 2 views to write the first of, got {number}"):
             observer.write_first(number, out[:number])
@@ -175,7 +175,8 @@ def expected_blocks(options: Options, v: np.void, record: str) -> dict[str, obje
 
 def counted_blocks(options: Options, v: np.void) -> dict[str, object]:
     """Spell out what a count of all deals says, question by question."""
-    worlds, information = belief(make_rules(options), np.array([v])), np.zeros((options.num_players - 1, 43))
+    worlds = belief(make_rules(options), np.array([v]))
+    information = np.zeros((options.num_players - 1, 43))
     for holder, question in product(range(options.num_players - 1), range(43)):
         payable = any(QUESTIONS[question] in ALLOWED[card] for card in range(54) if int(v["search"][0]) >> card & 1)
         elements = len(QUESTIONS[question])
@@ -248,7 +249,8 @@ def test_an_unknown_record_is_refused_with_the_legal_ones() -> None:
 
 def test_a_wrong_shape_is_refused_before_anything_is_written() -> None:
     options = Options(3)
-    views, out = views_of_random_play(options, games=1, steps=1), np.full((1, 7), 0.25, np.float32)
+    views = views_of_random_play(options, games=1, steps=1)
+    out = np.full((1, 7), 0.25, np.float32)
     with pytest.raises(
         ValueError, match=r"out must be float32 or int8 of the shape \(1, \d+\), got float32 of the shape \(1, 7\)"
     ):

@@ -1,4 +1,6 @@
-"""What the adapters ask of any game: its module, its options, an action's number, a refusal, copies of records."""
+"""What the adapters ask of any game: its module, its options, an action's number, a refusal, copies
+of records.
+"""
 
 from __future__ import annotations
 

@@ -42,8 +42,10 @@ def test_no_position_of_a_golden_game_breaks_an_invariant(file):
 @each_game
 def test_the_rewards_of_a_golden_game_come_with_its_end(file):
     game = parse_game(file.read_text())
-    num_games, num_players = len(game.states), game.options.num_players
-    rewards, (terminated, truncated) = np.zeros((num_games, 7)), np.zeros((2, num_games, 7), np.uint8)
+    num_games = len(game.states)
+    num_players = game.options.num_players
+    rewards = np.zeros((num_games, 7))
+    (terminated, truncated) = np.zeros((2, num_games, 7), np.uint8)
     outcome(make_rules(game.options), game.states, rewards, terminated, truncated)
     assert not rewards[:-1].any()
     assert not (terminated | truncated)[:-1].any()

@@ -296,7 +296,8 @@ def test_a_run_begins_with_exactly_the_policy_s_logits(folder: Path, tmp_path: P
 
 
 def test_a_relational_policy_is_taught_and_begun_with_as_well(folder: Path, tmp_path: Path):
-    path, network = tmp_path / "relational.safetensors", ["--network.kind", "relational", "--network.units", "4"]
+    path = tmp_path / "relational.safetensors"
+    network = ["--network.kind", "relational", "--network.units", "4"]
     assert main([str(folder / "tiny.yaml"), *WORDS, *network, "--out", str(path)]) == 0
     assert (
         start(
@@ -347,7 +348,8 @@ def test_a_policy_that_does_not_fit_is_refused(
 
 
 def test_what_a_run_started_from_cannot_change(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    run, path = str(tmp_path / "run"), str(folder / "made/sheet.safetensors")
+    run = str(tmp_path / "run")
+    path = str(folder / "made/sheet.safetensors")
     assert start([str(folder / "tiny.yaml"), "--run", run, "--start", path, "--total-steps", "128"]) == 0
     assert start(["--resume", run, "--start", "null", "--total-steps", "512"]) == 2
     assert "start: cannot change when a run is resumed" in the_line(capsys)

@@ -1,4 +1,6 @@
-"""Who may import what: the table that keeps the parts apart, and how little `import sleuth_env` costs."""
+"""Who may import what: the table that keeps the parts apart, and how little `import sleuth_env`
+costs.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "sleuth_env").rglob("*.py"))
 
-# Modules of this package that a module may import, by the beginning of its path; the longest beginning that fits holds.
-# A name stands for everything below it.
+# Modules of this package that a module may import, by the beginning of its path; the longest
+# beginning that fits holds. A name stands for everything below it.
 FIRST_PARTY = {
     "__init__": (),
     # The ground floor.
@@ -40,7 +42,8 @@ FIRST_PARTY = {
     # Texts of whole games and what tells them are the only other places that see states.
     "sleuth/transcript": ("sleuth.cards", "sleuth.notation", "sleuth.state", "sleuth.rules"),
     "sleuth/__init__": ("sleuth",),
-    # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see the test below).
+    # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see
+    # the test below).
     "sleuth/": ("bits", "kernels", "layout", "deduction", "sleuth"),
     "sleuth/relational": ("bits", "kernels", "policies", "sleuth"),
     # What knows no game.
@@ -68,7 +71,8 @@ FRAMEWORKS = {
     "rich": set(COMMANDS),
     "prompt_toolkit": set(COMMANDS),
 }
-# Those that may be imported inside functions only, so that the package does without them until they are needed.
+# Those that may be imported inside functions only, so that the package does without them until they
+# are needed.
 LATE = ("stable_baselines3", "PIL", "rich", "prompt_toolkit")
 # Of the state's module, what a module that is given views may name: its constants.
 STATE_FUNCTIONS = {"STATE", "BLANK", "deal", "new_states", "legal", "step", "outcome"}
@@ -88,7 +92,9 @@ VIEWERS = sorted(
 
 
 def imports(path: Path) -> Iterator[tuple[str, set[str], bool]]:
-    """Give every import of a file: the module by its full name, the names taken from it, whether it is at the top."""
+    """Give every import of a file: the module by its full name, the names taken from it, whether it
+    is at the top.
+    """
     package = list(path.relative_to(ROOT).parts[:-1])
     tree = ast.parse(path.read_text())
     for node in ast.walk(tree):
@@ -97,10 +103,8 @@ def imports(path: Path) -> Iterator[tuple[str, set[str], bool]]:
             yield from ((alias.name, set(), top) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
-            module, names = (
-                ".".join([*base, *([node.module] if node.module else [])]),
-                {alias.name for alias in node.names},
-            )
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            names = {alias.name for alias in node.names}
             if node.module is None:
                 yield from ((f"{module}.{name}", set(), top) for name in names)
             else:

@@ -1,4 +1,6 @@
-"""The invariants of a game: they hold in whatever Hypothesis plays, and each one that is broken is noticed."""
+"""The invariants of a game: they hold in whatever Hypothesis plays, and each one that is broken is
+noticed.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,10 @@ class GameMachine(RuleBasedStateMachine):
 
     @initialize(options=all_options(), seed=st.integers(0, 2**64 - 1))
     def deal(self, options: Options, seed: int) -> None:
-        self.options, self.rules = options, make_rules(options)
-        self.states, self.taken = kernels.new_states(1), np.zeros(1, "u1")
+        self.options = options
+        self.rules = make_rules(options)
+        self.states = kernels.new_states(1)
+        self.taken = np.zeros(1, "u1")
         kernels.deal(self.rules, self.states, np.array([seed], "u8"))
         self.turns_seen = 1
 
@@ -101,7 +105,9 @@ class GameMachine(RuleBasedStateMachine):
 
     @invariant()
     def rewards_add_up_to_nothing_unless_the_game_was_cut_short(self) -> None:
-        rewards, terminated, truncated = np.zeros((1, 7)), np.zeros((1, 7), "u1"), np.zeros((1, 7), "u1")
+        rewards = np.zeros((1, 7))
+        terminated = np.zeros((1, 7), "u1")
+        truncated = np.zeros((1, 7), "u1")
         kernels.outcome(self.rules, self.states, rewards, terminated, truncated)
         over = (terminated | truncated)[0, : self.options.num_players]
         assert (over != self.going_on).all()
@@ -222,8 +228,12 @@ BREAKERS: list[tuple[str, str, Breaker]] = [
 
 def sound_game(phase: str) -> np.ndarray:
     """Play to a moment of a phase at which nothing is wrong."""
-    numbers, rules, chance = NUMBERS[3], make_rules(OPTIONS), np.random.default_rng(2)
-    states, taken, marks = kernels.new_states(1), np.zeros(1, "u1"), np.zeros((1, num_actions(OPTIONS)), "u1")
+    numbers = NUMBERS[3]
+    rules = make_rules(OPTIONS)
+    chance = np.random.default_rng(2)
+    states = kernels.new_states(1)
+    taken = np.zeros(1, "u1")
+    marks = np.zeros((1, num_actions(OPTIONS)), "u1")
     kernels.deal(rules, states, np.array([9], "u8"))
     states["turn"] = states["actor"] = 0
     kernels.legal(rules, states, marks)
@@ -245,7 +255,8 @@ def sound_game(phase: str) -> np.ndarray:
     ("phase", "flag", "breaker"), BREAKERS, ids=[f"{flag}-{i}" for i, (_, flag, _) in enumerate(BREAKERS)]
 )
 def test_a_broken_invariant_is_noticed(phase: str, flag: str, breaker: Breaker) -> None:
-    rules, states = make_rules(OPTIONS), sound_game(phase)
+    rules = make_rules(OPTIONS)
+    states = sound_game(phase)
     assert flags_of(rules, states) == 0
     breaker(states[0])
     assert flags_of(rules, states) & getattr(invariants, flag)

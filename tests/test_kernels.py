@@ -27,10 +27,14 @@ def test_plain_python_and_compiled_kernels_write_the_same_bytes() -> None:
 
 @pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
 def test_a_row_of_a_batch_is_a_batch_of_one(options: Options) -> None:
-    rules, chance, size = make_rules(options), np.random.default_rng(3), 16
+    rules = make_rules(options)
+    chance = np.random.default_rng(3)
+    size = 16
     seeds = chance.integers(0, 2**64, size, np.uint64)
-    batch, rows = kernels.new_states(size), [kernels.new_states(1) for _ in range(size)]
-    taken, taken_alone = np.zeros(size, "u1"), np.zeros(1, "u1")
+    batch = kernels.new_states(size)
+    rows = [kernels.new_states(1) for _ in range(size)]
+    taken = np.zeros(size, "u1")
+    taken_alone = np.zeros(1, "u1")
     kernels.deal(rules, batch, seeds)
     for row, seed in zip(rows, seeds, strict=True):
         kernels.deal(rules, row, np.array([seed]))
@@ -47,15 +51,19 @@ def test_a_row_of_a_batch_is_a_batch_of_one(options: Options) -> None:
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_the_same_seed_deals_the_same_game_and_another_seed_another(players: int) -> None:
-    rules, states = make_rules(Options(players)), kernels.new_states(3)
+    rules = make_rules(Options(players))
+    states = kernels.new_states(3)
     kernels.deal(rules, states, np.array([5, 5, 6], "u8"))
     assert states[0].tobytes() == states[1].tobytes() != states[2].tobytes()
 
 
 def test_a_deal_leaves_nothing_of_an_earlier_game() -> None:
     options = Options(3, winners=2, double_interrogation=True)
-    rules, chance = make_rules(options), np.random.default_rng(0)
-    used, new, taken = kernels.new_states(8), kernels.new_states(8), np.zeros(8, "u1")
+    rules = make_rules(options)
+    chance = np.random.default_rng(0)
+    used = kernels.new_states(8)
+    new = kernels.new_states(8)
+    taken = np.zeros(8, "u1")
     seeds = np.arange(8, dtype="u8")
     kernels.deal(rules, used, seeds + np.uint64(100))
     for _ in range(200):
@@ -77,8 +85,11 @@ def test_the_first_player_is_seat_0_or_any_seat() -> None:
 
 def moments(options: Options) -> np.ndarray:
     """Give states of all phases of a game (STATE [B])."""
-    rules, chance, found = make_rules(options), np.random.default_rng(7), {}
-    states, taken = kernels.new_states(64), np.zeros(64, "u1")
+    rules = make_rules(options)
+    chance = np.random.default_rng(7)
+    found = {}
+    states = kernels.new_states(64)
+    taken = np.zeros(64, "u1")
     kernels.deal(rules, states, np.arange(64, dtype="u8"))
     for _ in range(40):
         for state in states:
@@ -91,14 +102,17 @@ def moments(options: Options) -> np.ndarray:
 
 @pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
 def test_an_action_is_taken_where_it_is_legal_and_else_changes_no_byte(options: Options) -> None:
-    rules, size = make_rules(options), num_actions(options)
+    rules = make_rules(options)
+    size = num_actions(options)
     far_out = [-(2**63), -size, -1, size, size + 1, 2**31, 2**32, 2**63 - 1]
     actions = np.array([*range(size), *far_out])
     reached = moments(options)
     assert {kernels.TURN, kernels.FINISHED} <= set(reached["phase"].tolist())
     for state in reached:
         before = np.repeat(state[None], actions.size)
-        after, taken, marks = before.copy(), np.full(actions.size, 9, "u1"), np.zeros((1, size), "u1")
+        after = before.copy()
+        taken = np.full(actions.size, 9, "u1")
+        marks = np.zeros((1, size), "u1")
         kernels.legal(rules, before[:1], marks)
         kernels.step(rules, after, actions, taken)
         assert taken.tolist() == [*marks[0].tolist(), *[0] * len(far_out)]

@@ -1,4 +1,6 @@
-"""Runs with ``algorithm: ppo`` that are killed (SIGKILL) at any moment and resumed end as an unbroken one does."""
+"""Runs with ``algorithm: ppo`` that are killed (SIGKILL) at any moment and resumed end as an
+unbroken one does.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from training.train import main
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 150  # seconds: a process may have to compile the kernels first
-EVERY, ROLLOUT = 128, 72  # decisions between two checkpoints, and the most of a rollout
+# decisions between two checkpoints, and the most of a rollout
+EVERY = 128
+ROLLOUT = 72
 CONFIG: dict[str, Any] = SELF_PLAY | {"total_steps": 3000, "checkpoints": {"every": EVERY, "keep": 2}}
 
 
@@ -43,9 +47,11 @@ def written(folder: Path) -> str:
 
 def killed(arguments: list[str], run: Path, chance: random.Random) -> bool:
     """Train in another process and kill it at a random moment; tell whether it was still training."""
-    before, environment = rows_of(run), {**os.environ, "PYTHONPATH": str(ROOT)}
+    before = rows_of(run)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     # From the first checkpoint on: what was killed before has nothing to go on from.
-    rows, seconds = before + chance.randrange(1, 30), chance.random() / 20
+    rows = before + chance.randrange(1, 30)
+    seconds = chance.random() / 20
     with subprocess.Popen(
         [sys.executable, "-m", "training.train", *arguments], env=environment, stdout=subprocess.DEVNULL
     ) as process:
@@ -68,7 +74,9 @@ def latest(run: Path) -> Path:
 
 
 def leaves(tree: Any) -> Iterator[Any]:
-    """Give the arrays and plain values in nested containers, but for the seconds, with their places."""
+    """Give the arrays and plain values in nested containers, but for the seconds, with their
+    places.
+    """
     if isinstance(tree, (dict, list, tuple)):
         for key, value in sorted(tree.items(), key=str) if isinstance(tree, dict) else enumerate(tree):
             if key != "seconds":
@@ -90,7 +98,9 @@ def assert_the_same_end(run: Path, unbroken: Path) -> None:
 
 def check(folder: Path, unbroken: Path, kills: int, seed: int) -> None:
     """Kill a run so many times, or until it is complete, and compare its end."""
-    run, chance, arguments = folder / "run", random.Random(seed), [written(folder)]
+    run = folder / "run"
+    chance = random.Random(seed)
+    arguments = [written(folder)]
     for _ in range(kills):
         if not killed(arguments, run, chance):
             break
@@ -116,7 +126,8 @@ def test_however_often_it_is_killed(seed: int, tmp_path: Path, unbroken: Path) -
 
 
 def test_what_a_killed_process_was_writing_is_cleared_away(tmp_path: Path) -> None:
-    run, half = tmp_path / "run", tmp_path / "run" / "checkpoints" / "000000000999.pt.77.partial"
+    run = tmp_path / "run"
+    half = tmp_path / "run" / "checkpoints" / "000000000999.pt.77.partial"
     assert main([written(tmp_path), "--total-steps=64"]) == 0
     half.write_bytes(b"PK")
     assert main(["--resume", str(run), "--total-steps=128"]) == 0

@@ -17,7 +17,8 @@ from training.run import Run
 
 def played(strengths: dict[str, float], games: int, seats: int = 4, seed: int = 1) -> list[tuple[list[str], int]]:
     """Draw who sits and who wins by Luce's model."""
-    chance, names = np.random.default_rng(seed), list(strengths)
+    chance = np.random.default_rng(seed)
+    names = list(strengths)
     results = []
     for _ in range(games):
         table = [names[number] for number in chance.integers(len(names), size=seats)]
@@ -63,10 +64,8 @@ def test_a_snapshot_begins_with_the_rating_of_the_learner_and_stays_when_it_has_
 
 
 def test_nobody_is_rated_for_a_game_that_nobody_has_won():
-    players, rewards = (
-        np.array([[0, 1, 0], [1, 1, 0], [0, 0, 1]]),
-        np.array([[-0.5, -0.5, -0.5], [-0.5, 1.0, -0.5], [0.5, -1.5, 1.0]]),
-    )
+    players = np.array([[0, 1, 0], [1, 1, 0], [0, 0, 1]])
+    rewards = np.array([[-0.5, -0.5, -0.5], [-0.5, 1.0, -0.5], [0.5, -1.5, 1.0]])
     assert results_of([LEARNER, "random"], players, rewards) == [
         (["random", "random", LEARNER], 1),
         ([LEARNER, LEARNER, "random"], 2),
@@ -81,7 +80,8 @@ def test_without_games_there_is_neither_a_file_nor_a_curve(tmp_path: Path):
 
 
 def test_a_state_holds_everything():
-    league, other = league_of("random", "sheet"), League()
+    league = league_of("random", "sheet")
+    other = League()
     league.count(played({"random": 1.0, "sheet": 10.0, LEARNER: 3.0}, 50))
     other.restore(league.state())
     assert other.members == league.members

@@ -1,4 +1,6 @@
-"""What all faces for a learner promise: a failing opponent moves nothing, copies go on with any opponent, seeds and settings are checked."""
+"""What all faces for a learner promise: a failing opponent moves nothing, copies go on with any
+opponent, seeds and settings are checked.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +101,8 @@ class Fragile:
     name = "fragile"
 
     def __init__(self) -> None:
-        self.bot, self.patience = make_bot("random", THREE), 10**9
+        self.bot = make_bot("random", THREE)
+        self.patience = 10**9
 
     def act(self, views: Any, legal: Any, seeds: Any) -> Any:
         if self.patience <= 0:
@@ -112,10 +115,12 @@ class Fragile:
 @pytest.mark.parametrize("patience", [0, 1])
 def test_after_an_opponents_error_the_learner_is_where_he_was(make: Callable[..., Any], patience: int) -> None:
     fragile = Fragile()
-    env, twin = make(fragile), make("random")
+    env = make(fragile)
+    twin = make("random")
     begun(env)
     begun(twin)
-    random, failures = np.random.default_rng(2), 0
+    random = np.random.default_rng(2)
+    failures = 0
     for _ in range(25):
         action = choose(twin, random)
         # A step may ask nobody, so a copy tries first whether there will be an error.
@@ -151,7 +156,8 @@ def test_after_an_opponents_error_in_reset_there_is_no_game_to_step() -> None:
 def test_a_reset_that_an_opponents_error_stops_has_not_begun(make: Callable[..., Any]) -> None:
     fragile = Fragile()
     # So many games that it is sure that an opponent is asked in one of them.
-    env, twin = make(fragile, 20), make("random", 20)
+    env = make(fragile, 20)
+    twin = make("random", 20)
     for broken in (True, False, True):
         fragile.patience = 0 if broken else 10**9
         if broken:
@@ -191,7 +197,8 @@ def test_the_games_of_a_row_are_the_same_however_many_rows_there_are(make: Calla
     for num_envs in (1, 2, 5):
         env = make("random", num_envs)
         observations = begun(env)
-        random, row = np.random.default_rng(3), [observations[0].tobytes()]
+        random = np.random.default_rng(3)
+        row = [observations[0].tobytes()]
         for _ in range(80):
             actions = env.action_masks().argmax(axis=1)
             actions[0] = random.choice(np.flatnonzero(env.action_masks()[0]))
@@ -275,7 +282,8 @@ def test_what_is_no_opponent_is_refused(make: Callable[..., Any]) -> None:
     "seed", [1.7, -1, True, "7", np.array([1.0, 2.0, 3.0, 4.0]), [True] * 4, [[1, 2, 3, 4]]], ids=repr
 )
 def test_what_is_no_seed_is_refused_and_nothing_changes(make: Callable[..., Any], seed: Any) -> None:
-    env, twin = make(), make()
+    env = make()
+    twin = make()
     env.reset(seed=1)
     twin.reset(seed=1)
     with pytest.raises(ValueError, match="seed must be"):

@@ -22,7 +22,8 @@ class Named:
     """A bot under another name, which notes from which seat it was asked."""
 
     def __init__(self, name: str, bot: str = "sheet", options: Options = THREE) -> None:
-        self.name, self.bot = name, make_bot(bot, options)
+        self.name = name
+        self.bot = make_bot(bot, options)
         self.seats: list[int] = []
 
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
@@ -54,7 +55,8 @@ def mixed_bots() -> list[Any]:
 
 
 def test_a_game_is_the_same_alone_and_in_any_batch() -> None:
-    together, alone = table_of(mixed_bots(), [0, 1, 2]), table_of(mixed_bots(), [0, 1, 2], 1)
+    together = table_of(mixed_bots(), [0, 1, 2])
+    alone = table_of(mixed_bots(), [0, 1, 2], 1)
     together.deal(np.arange(len(DEALS)), DEALS)
     together.play_on()
     for row, seed in enumerate(DEALS):
@@ -91,7 +93,8 @@ def test_bots_play_until_a_learner_is_to_act() -> None:
 
 def test_a_learner_who_plays_like_the_bot_gets_the_bots_game() -> None:
     bot = make_bot("cautious", THREE)
-    learners, bots = table_of([bot], [0, LEARNER, 0]), table_of([bot], [0, 0, 0])
+    learners = table_of([bot], [0, LEARNER, 0])
+    bots = table_of([bot], [0, 0, 0])
     for table in (learners, bots):
         table.deal(np.arange(len(DEALS)), DEALS)
         table.play_on()
@@ -115,7 +118,8 @@ def test_an_illegal_action_of_a_learner_changes_nothing() -> None:
 
 
 def test_opponents_can_be_exchanged_in_the_middle_of_a_game() -> None:
-    first, second = Named("first"), Named("second")
+    first = Named("first")
+    second = Named("second")
     table = table_of([first, second], [0, 0, 0], 1)
     table.deal(0, 5)
     table.play_round()
@@ -153,7 +157,8 @@ def test_views_are_of_the_actor_or_of_the_seat_asked_for() -> None:
 def test_the_bots_random_bits_are_not_those_that_dealt_the_cards() -> None:
     table = table_of([], LEARNER, 1)
     table.deal(0, 5)
-    dealing, generator = set(), 5
+    dealing = set()
+    generator = 5
     for _ in range(200):
         generator = (generator + 0x9E3779B97F4A7C15) % 2**64
         dealing.add(generator)

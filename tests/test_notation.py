@@ -200,7 +200,8 @@ def test_there_are_no_actions_for_other_numbers_of_players(num_players):
 
 
 def test_events_are_told_with_the_names_of_the_seats():
-    question, card = notation.parse_question("blue-opal"), notation.parse_search_card("free-blue")
+    question = notation.parse_question("blue-opal")
+    card = notation.parse_search_card("free-blue")
     names = ["you", "+1", "+2"]
     assert event_text(np.array([1, 2, 0, question, card, 2]), names) == "+2 asked you blue-opal with free-blue: 2"
     assert event_text(np.array([2, 0, 1, question, -1, 0]), names) == "you asked +1 as final question blue-opal: 0"
@@ -235,7 +236,8 @@ def test_reveal_gives_plain_values_that_json_takes():
 def test_the_draw_pile_is_revealed_with_the_next_card_first():
     options = Options(num_players=3)
     states = dealt(options)
-    seat, first = int(states["turn"][0]), reveal(options, states[0])
+    seat = int(states["turn"][0])
+    first = reveal(options, states[0])
     exchange = parse_action("exchange", 3)
     step(make_rules(options), states, np.array([exchange]), np.zeros(1, np.uint8))
     assert set(reveal(options, states[0])["search_cards"][f"player_{seat}"]) == set(first["draw_pile"][:4])
@@ -410,7 +412,9 @@ def test_hostile_texts_are_refused(text):
 
 
 def peak_of_reading(text):
-    """Give the most memory that reading a text takes at any time, in bytes for a character of it, and what came of it."""
+    """Give the most memory that reading a text takes at any time, in bytes for a character of it,
+    and what came of it.
+    """
     tracemalloc.start()
     try:
         read = parse_game(text)

@@ -1,4 +1,6 @@
-"""The belief panel: the chances of every gem in their places, the best questions, and what cannot be counted."""
+"""The belief panel: the chances of every gem in their places, the best questions, and what cannot
+be counted.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +45,17 @@ each_game = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 
 def seen(options: Options, state: np.void, seat: int) -> np.ndarray:
     """Give what a seat knows of a state, VIEW [1]."""
-    states, views = new_states(1), np.zeros(1, VIEW)
+    states = new_states(1)
+    views = np.zeros(1, VIEW)
     states[0] = state
     view(make_rules(options), states, np.array([seat]), views)
     return views
 
 
 def positions(file: Path, every: int = 9):
-    """Give options, state and views (VIEW [1]) of a golden game: some positions and the last, of seats in turn and of the actor."""
+    """Give options, state and views (VIEW [1]) of a golden game: some positions and the last, of
+    seats in turn and of the actor.
+    """
     game = parse_game(file.read_text())
     for t in [*range(0, len(game.states), every), len(game.states) - 1]:
         state = game.states[t]
@@ -69,7 +74,8 @@ def test_every_gem_has_its_chance_to_be_missing_in_its_place(file: Path) -> None
         ]
         for row, line in enumerate(lines):
             for column in range(4):
-                gem, mark = cell_at(row, column), line[20 + 9 * column : 29 + 9 * column].strip()
+                gem = cell_at(row, column)
+                mark = line[20 + 9 * column : 29 + 9 * column].strip()
                 if mark in ("you", "table"):
                     assert int(views[{"you": "hand", "table": "table"}[mark]][0]) >> gem & 1
                 elif mark in ("·", "MISSING"):
@@ -100,7 +106,8 @@ def test_what_may_be_asked_now_is_legal() -> None:
     asked = set()
     for file in FILES:
         for options, state, views in positions(file):
-            marks, states = np.zeros((1, num_actions(options)), np.uint8), new_states(1)
+            marks = np.zeros((1, num_actions(options)), np.uint8)
+            states = new_states(1)
             states[0] = state
             legal(make_rules(options), states, marks)
             names = [action_name(int(action), options.num_players) for action in np.flatnonzero(marks[0])]
@@ -139,7 +146,8 @@ def test_the_panel_fits_the_terminal_and_needs_no_character_that_cannot_be_plain
 
 def test_the_panel_follows_the_drawing_and_only_when_it_is_wanted() -> None:
     options, _, views = next(positions(FILES[0]))
-    usual, panel = draw_ansi(options, views[0]), draw_belief(options, views[0])
+    usual = draw_ansi(options, views[0])
+    panel = draw_belief(options, views[0])
     assert "deals fit" not in usual
     assert draw_ansi(options, views[0], belief=True) == f"{usual}{'─' * COLUMNS}\n{panel}"
 

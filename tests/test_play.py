@@ -45,7 +45,9 @@ def test_a_person_can_play_every_variant_to_its_end(options: Options, seed: int)
 
 @pytest.mark.parametrize("options", VARIANTS, ids=str)
 def test_a_person_is_shown_nothing_that_depends_on_what_is_hidden(options: Options) -> None:
-    """Exchange the hidden gems of the other hands by ones that answer alike so far: not a byte that was shown may change."""
+    """Exchange the hidden gems of the other hands by ones that answer alike so far: not a byte that
+    was shown may change.
+    """
     bots = [make_bot("cautious", options) for _ in range(options.num_players - 1)]
     shown: list[list[str]] = [[], []]
     sessions = [Session(options, bots, 0, 3, scripted(5, accuse=0), texts.append) for texts in shown]
@@ -55,7 +57,8 @@ def test_a_person_is_shown_nothing_that_depends_on_what_is_hidden(options: Optio
         for _ in range(12):
             if session.table.waiting[0] or session.table.finished[0]:
                 break
-            # The bots would see their other hands, so both games follow the public line: an exchange changes no knowledge.
+            # The bots would see their other hands, so both games follow the public line: an
+            # exchange changes no knowledge.
             seats = session.table.seats.copy()
             session.table.seats[:] = LEARNER
             session.table.step(0, sleuth.parse_action("exchange", options.num_players))
@@ -69,8 +72,10 @@ def test_a_person_is_shown_nothing_that_depends_on_what_is_hidden(options: Optio
 
 def swap_missing(states: np.ndarray) -> None:
     """Exchange one missing gem with one of the hand of seat 1."""
-    missing, held = int(states["missing_gems"][0]), int(states["hands"][0, 1])
-    out, back = missing & -missing, held & -held
+    missing = int(states["missing_gems"][0])
+    held = int(states["hands"][0, 1])
+    out = missing & -missing
+    back = held & -held
     states["missing_gems"][0] = missing ^ out ^ back
     states["hands"][0, 1] = held ^ back ^ out
 

@@ -88,7 +88,8 @@ def test_a_panel_shows_the_shares_against_one_opponent_and_the_fair_ones():
         Evaluations("one", 3, np.array([64.0, 128]), np.array([1.0, 2]), {"random": np.array([0.5, np.nan])}),
         Evaluations("two", 4, np.array([100.0]), np.array([3.0]), {"sheet": np.array([0.2])}),
     ]
-    panel, over_hours = Panel(), Panel()
+    panel = Panel()
+    over_hours = Panel()
     labels = draw_panel(panel, "random", runs, False)
     assert panel.drawn == [([64], [0.5]), ([], [])]
     assert panel.fair == [1 / 3, 1 / 4]

@@ -31,7 +31,8 @@ def positions(options: Options, number: int = 300) -> tuple[np.ndarray, np.ndarr
     """Views and legal actions of games between cautious bots."""
     table = Table(sleuth, options, 40, [sleuth.make_bot("cautious", options)], 0)
     table.deal(np.arange(40), np.arange(40, dtype=np.uint64))
-    views, legal = [], []
+    views = []
+    legal = []
     while sum(map(len, views)) < number:
         rows = np.flatnonzero(~table.finished)
         views.append(table.views(rows))
@@ -91,7 +92,8 @@ def test_a_row_of_a_batch_acts_as_a_batch_of_one(seen):
 
 
 def test_actions_are_drawn_by_the_softmax_over_the_legal_ones(seen):
-    views, legal = seen[0][:1], seen[1][:1]
+    views = seen[0][:1]
+    legal = seen[1][:1]
     policy = random_policy()
     drawn = policy.act(np.repeat(views, 20_000), np.repeat(legal, 20_000, 0), seeds(20_000))
     observation = np.zeros((1, sleuth.observation_size(THREE, "sheet")), np.float32)

@@ -1,4 +1,6 @@
-"""The self-play learner: its distribution, its advantage estimate, its rollouts, and that it goes on exactly where it was stored."""
+"""The self-play learner: its distribution, its advantage estimate, its rollouts, and that it goes
+on exactly where it was stored.
+"""
 
 from __future__ import annotations
 
@@ -69,8 +71,10 @@ def test_the_masked_distribution_is_that_of_torch(rows: tuple[torch.Tensor, torc
 
 def test_its_gradients_are_those_of_torch(rows: tuple[torch.Tensor, torch.Tensor]):
     logits, legal = (each[:20] for each in rows)
-    ours, theirs = logits.double().requires_grad_(), logits.double().requires_grad_()
-    log_probs, actions = masked_log_probs(ours, legal.double()), legal.to(torch.uint8).argmax(dim=1)
+    ours = logits.double().requires_grad_()
+    theirs = logits.double().requires_grad_()
+    log_probs = masked_log_probs(ours, legal.double())
+    actions = legal.to(torch.uint8).argmax(dim=1)
     (log_probs[torch.arange(20), actions].sum() + 2 * entropies(log_probs).sum()).backward()
     for row in range(20):
         wanted = torch.distributions.Categorical(logits=theirs[row][legal[row]])
@@ -121,12 +125,15 @@ def slow_advantages(
     """Add up, for each decision, the discounted surprises from there to the end of what is known."""
     estimates = []
     for start in range(len(rewards)):
-        estimate, weight, at = 0.0, 1.0, start
+        estimate = 0.0
+        weight = 1.0
+        at = start
         while at >= 0 and followers[at] != OPEN:
             following = followers[at]
             after = final_values[at] if following == ENDED else values[following]
             estimate += weight * (rewards[at] + gamma * after - values[at])
-            weight, at = weight * gamma * gae_lambda, following
+            weight = weight * gamma * gae_lambda
+            at = following
         estimates.append(estimate)
     return estimates
 
@@ -142,7 +149,8 @@ def test_the_advantage_estimate_is_the_slow_literal_one():
             followers[last[seat]] = i
         last[seat] = i
         if chance.random() < 0.1:
-            followers[i], last[seat] = ENDED, -1
+            followers[i] = ENDED
+            last[seat] = -1
     rewards, values, final_values = chance.normal(size=(3, number)).astype(np.float32)
     for gamma, gae_lambda in ((1.0, 0.95), (0.9, 0.5), (0.99, 0.0), (1.0, 1.0)):
         fast = advantages(rewards, values, final_values, followers, gamma, gae_lambda)
@@ -194,7 +202,8 @@ def test_what_waits_comes_first_in_the_next_rollout():
 
 def test_every_seat_s_reward_is_that_of_its_game():
     made = learner(opponents={"learner": 2.0})
-    envs, paid = made.envs, np.zeros((8, 3))
+    envs = made.envs
+    paid = np.zeros((8, 3))
     usual = envs.step
 
     def step(actions: Any) -> Any:
@@ -240,7 +249,8 @@ def test_who_was_out_or_right_before_the_turn_limit_is_not_bootstrapped():
         made.network.last_value.bias += 3.0
     rollout = made._collect(go_on)
     assert rollout is not None
-    ended, settled = rollout.followers == ENDED, rollout.rewards != 0
+    ended = rollout.followers == ENDED
+    settled = rollout.rewards != 0
     assert (ended & settled).sum() > 20
     assert (rollout.final_values[ended & settled] == 0).all()
     assert (rollout.final_values[ended & ~settled] > 1).sum() > 10
@@ -392,7 +402,8 @@ def same(one: PpoLearner, other: PpoLearner) -> bool:
 
 
 def test_a_rollout_that_was_stopped_leaves_everything_as_it_was():
-    one, other = learner(), learner()
+    one = learner()
+    other = learner()
     for made in (one, other):
         made.learn(0.0, go_on)
     asked = iter(range(10**6))

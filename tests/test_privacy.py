@@ -1,4 +1,6 @@
-"""Privacy by substitution: change all that a seat cannot know, replay, and nothing that it receives changes by one byte."""
+"""Privacy by substitution: change all that a seat cannot know, replay, and nothing that it receives
+changes by one byte.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +42,12 @@ def replays(options: Options, player: Player, length: int, seed: int) -> list[Re
 
 
 def what_is_received(history: History, viewer: int, records: Sequence[str]) -> list[bytes]:
-    """Give the observations of some records and the drawing that a seat gets at the end of a history."""
-    options, rules, views = history.options, make_rules(history.options), np.zeros(1, VIEW)
+    """Give the observations of some records and the drawing that a seat gets at the end of a
+    history.
+    """
+    options = history.options
+    rules = make_rules(history.options)
+    views = np.zeros(1, VIEW)
     view(rules, history.states[-1], np.array([viewer]), views)
     received = [draw_ansi(options, views[0], belief="exact" in records).encode()]
     for record in records:
@@ -52,12 +58,12 @@ def what_is_received(history: History, viewer: int, records: Sequence[str]) -> l
 
 
 def what_the_environment_tells(history: History, viewer: int) -> list[object]:
-    """Give all that PettingZoo's environment tells a player at the end of a history that is not over."""
-    env, agent, last = (
-        sleuth_v0.raw_env(render_mode="rgb_array", viewpoint=viewer, **vars(history.options)),
-        f"player_{viewer}",
-        history.states[-1],
-    )
+    """Give all that PettingZoo's environment tells a player at the end of a history that is not
+    over.
+    """
+    env = sleuth_v0.raw_env(render_mode="rgb_array", viewpoint=viewer, **vars(history.options))
+    agent = f"player_{viewer}"
+    last = history.states[-1]
     env.reset(seed=0)
     env.set_state(env.get_state() | {"_states": last.copy(), "agent_selection": f"player_{last['actor'][0]}"})
     seen = env.observe(agent)
@@ -89,7 +95,9 @@ def test_nor_does_the_exact_record_of_many_players(options: Options) -> None:
 
 
 def received_twice(options: Options, records: Sequence[str]) -> Iterator[tuple[object, object]]:
-    """Give what each seat receives in some games that are replayed with changed secrets, and what it received in the original."""
+    """Give what each seat receives in some games that are replayed with changed secrets, and what
+    it received in the original.
+    """
     for seed, (player, length) in enumerate(GAMES):
         for replay in replays(options, player, length, seed):
             yield what_is_seen(replay.history, replay.viewer), what_is_seen(replay.original, replay.viewer)
@@ -126,8 +134,9 @@ def replayed() -> list[Replay]:
     ]
 
 
-# Of the games that have such a secret, the share in which it must have been changed. Many announced numbers leave few
-# other deals; and a result may not be changed where the game would have ended otherwise.
+# Of the games that have such a secret, the share in which it must have been changed. Many announced
+# numbers leave few other deals; and a result may not be changed where the game would have ended
+# otherwise.
 SHARES = {"hands": 0.9, "missing_gems": 0.5, "accused": 0.8, "seen": 0.3, "pile": 0.9, "offers": 0.8, "standing": 0.3}
 
 

@@ -31,7 +31,8 @@ def racer_expecting(chance: float, options: Options) -> RacerBot:
 
 @pytest.mark.parametrize("options", GAMES, ids=option_name)
 def test_a_racer_sure_to_win_later_plays_like_entropy(options: Options) -> None:
-    games, patient = BotGames(options, ("entropy",), 4, seed=2), racer_expecting(1 - 1e-12, options)
+    games = BotGames(options, ("entropy",), 4, seed=2)
+    patient = racer_expecting(1 - 1e-12, options)
     for decisions in games.play():
         assert patient.act(decisions.views, decisions.legal, decisions.seeds).tolist() == decisions.actions.tolist()
 
@@ -40,7 +41,9 @@ def test_a_racer_sure_to_win_later_plays_like_entropy(options: Options) -> None:
     "options", [GAMES[0], pytest.param(GAMES[1], marks=pytest.mark.slow), GAMES[2]], ids=option_name
 )
 def test_it_takes_a_risk_exactly_where_being_right_is_likelier_than_winning_later(options: Options) -> None:
-    games, bold, ventured = BotGames(options, ("entropy", "sheet"), 4, seed=3), racer_expecting(0.4, options), 0
+    games = BotGames(options, ("entropy", "sheet"), 4, seed=3)
+    bold = racer_expecting(0.4, options)
+    ventured = 0
     final_at, exchange_at, accuse_at, pass_at = (
         int(games.rules[name][0]) for name in ("final_at", "exchange_at", "accuse_at", "pass_at")
     )
@@ -53,7 +56,8 @@ def test_it_takes_a_risk_exactly_where_being_right_is_likelier_than_winning_late
             view = decisions.views[row]
             if view["phase"] == MUST_ACCUSE or view["accusing"]:
                 continue
-            accuses, asks_finally = accuse_at <= action < pass_at, final_at <= action < exchange_at
+            accuses = accuse_at <= action < pass_at
+            asks_finally = final_at <= action < exchange_at
             ventured += accuses or asks_finally
             likeliest = belief(games.rules, decisions.views[row : row + 1]).missing_sets[1].max()
             if view["phase"] == OFFER:
@@ -66,13 +70,13 @@ def test_it_takes_a_risk_exactly_where_being_right_is_likelier_than_winning_late
 
 
 def test_who_is_left_alone_has_all_the_time() -> None:
-    options, games = Options(4), BotGames(Options(4), ("sheet",), 1, seed=1)
+    options = Options(4)
+    games = BotGames(Options(4), ("sheet",), 1, seed=1)
     decisions = next(games.play())
-    views, missing = (
-        np.repeat(decisions.views, 3),
-        np.repeat(belief(games.rules, decisions.views).missing[None], 3, axis=0),
-    )
-    views["standing"][1, 1:3], views["standing"][2, 1:4] = OUT, OUT
+    views = np.repeat(decisions.views, 3)
+    missing = np.repeat(belief(games.rules, decisions.views).missing[None], 3, axis=0)
+    views["standing"][1, 1:3] = OUT
+    views["standing"][2, 1:4] = OUT
     chances = RacerBot(options).prospects("turn", situations(views, missing))
     assert chances[0] < chances[1] < chances[2] == 1
 
@@ -122,7 +126,8 @@ def test_it_beats_entropy() -> None:
 
 
 def test_the_regression_finds_the_weights_that_made_the_data() -> None:
-    chance, true = np.random.default_rng(1), np.array([0.5, -0.4, 2.0, 0.3, 0.0, -0.6, -1.0])
+    chance = np.random.default_rng(1)
+    true = np.array([0.5, -0.4, 2.0, 0.3, 0.0, -0.6, -1.0])
     races = np.column_stack([np.ones(40_000), chance.normal(size=(40_000, 5)), np.log(chance.integers(1, 4, 40_000))])
     won = chance.random(40_000) < 1 / (1 + np.exp(-races @ true))
     assert fit_racer.regress(races, won) == pytest.approx(true, abs=0.07)

@@ -36,7 +36,8 @@ def test_an_interval_is_never_certain_although_all_deals_are_alike(share: float,
 def test_intervals_cover_the_truth_however_the_games_of_a_deal_depend_on_one_another(
     kind: str, share: float, deals: int
 ) -> None:
-    chance, covered = np.random.default_rng(1), 0
+    chance = np.random.default_rng(1)
+    covered = 0
     for _ in range(1000):
         number = {
             "independent": (chance.random((deals, 3)) < share).sum(axis=1),

@@ -25,7 +25,9 @@ EXAMPLES = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)
 
 
 def table(heading: str) -> list[list[str]]:
-    """Give the rows of the first table after a heading, cells stripped, without its own heading rows."""
+    """Give the rows of the first table after a heading, cells stripped, without its own heading
+    rows.
+    """
     rows = re.search(r"(?:^\|.*\n)+", README[README.index(heading) :], re.M)
     assert rows is not None
     return [[cell.strip() for cell in line.strip("|\n").split("|")] for line in rows.group().splitlines()[2:]]

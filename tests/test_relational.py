@@ -1,4 +1,6 @@
-"""The relational network: all opponents alike, all elements of a category alike, at any number of players, with NumPy as with torch."""
+"""The relational network: all opponents alike, all elements of a category alike, at any number of
+players, with NumPy as with torch.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def relational(record: str = "sheet", **options: Any) -> Policy:
 
 def seen(options: Options, record: str, steps: int = 30) -> np.ndarray:
     """Observations of games between `cautious` bots."""
-    envs, bot, found = SleuthVectorEnv(6, record=record, **vars(options)), sleuth.make_bot("cautious", options), []
+    envs = SleuthVectorEnv(6, record=record, **vars(options))
+    bot = sleuth.make_bot("cautious", options)
+    found = []
     observations, _ = envs.reset(seed=3)
     for step in range(steps):
         found.append(np.array(observations))
@@ -97,7 +101,9 @@ def test_initial_biases_are_those_of_the_untrained_logits():
 
 
 def turned(options: Options, record: str, observations: np.ndarray, order: list[int]) -> np.ndarray:
-    """What the viewer would see if the opponents sat in another order; the k-th is who was the order[k]-th."""
+    """What the viewer would see if the opponents sat in another order; the k-th is who was the
+    order[k]-th.
+    """
     seats = [0, *order]
     holders = [seat - 1 for seat in order] + [options.num_players - 1]
     axes: dict[str, tuple[tuple[int, list[int]], ...]] = {
@@ -122,10 +128,14 @@ def turned(options: Options, record: str, observations: np.ndarray, order: list[
 
 @pytest.mark.parametrize("record", sleuth.RECORDS)
 def test_opponents_in_another_order_give_their_logits_in_that_order(record: str):
-    policy, order = relational(record, num_players=5), [3, 1, 4, 2]
+    policy = relational(record, num_players=5)
+    order = [3, 1, 4, 2]
     observations = seen(policy.options, record)
-    before, after = policy.logits(observations), policy.logits(turned(policy.options, record, observations, order))
-    expected, pairs, questions = before.copy(), len(PAIRS), len(QUESTIONS)
+    before = policy.logits(observations)
+    after = policy.logits(turned(policy.options, record, observations, order))
+    expected = before.copy()
+    pairs = len(PAIRS)
+    questions = len(QUESTIONS)
     for k, seat in enumerate(order):
         for start, width in ((0, pairs), (4 * pairs, questions)):
             expected[:, start + k * width : start + (k + 1) * width] = before[
@@ -212,7 +222,8 @@ def test_a_perceptron_takes_over_a_perceptron_s_weights():
     config = make_config(
         {"algorithm": "ppo", "options": {"num_players": 3}, "network": {"hidden": [16, 8], "cells": [4]}}
     )
-    made, teacher = make_network(config), make_network(config).policy(config, 0)
+    made = make_network(config)
+    teacher = make_network(config).policy(config, 0)
     made.load(teacher)
     observations = seen(config.options, "sheet", 3)
     assert (made.policy(config, 0).logits(observations) == teacher.logits(observations)).all()

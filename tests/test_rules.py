@@ -1,4 +1,6 @@
-"""The rules in worked cases: hands set up by hand, and what must come of it. Sections are those of the module `rules`."""
+"""The rules in worked cases: hands set up by hand, and what must come of it. Sections are those of
+the module `rules`.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +108,8 @@ def test_only_cards_that_lie_before_the_actor_pay_for_questions() -> None:
 
 
 def test_an_exchange_discards_four_draws_four_and_offers_nothing() -> None:
-    mine, new = ["pair", "opal", "red", "free"], ["blue-opal", "green", "pearl", "free-red"]
+    mine = ["pair", "opal", "red", "free"]
+    new = ["blue-opal", "green", "pearl", "free-red"]
     game = Situation(Options(3), MISSING, search={0: mine}, pile=[*new, "cluster"])
     assert game.do("exchange")
     assert game.search_cards(0) == set(new)

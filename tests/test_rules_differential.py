@@ -1,4 +1,6 @@
-"""Random games of every kind, played by the kernels and by the oracle: everything must agree after every step."""
+"""Random games of every kind, played by the kernels and by the oracle: everything must agree after
+every step.
+"""
 
 from __future__ import annotations
 

@@ -38,7 +38,9 @@ class Recorder:
     """A bot that plays like another one and keeps what it was asked."""
 
     def __init__(self, name: str, options: Options) -> None:
-        self.name, self.bot, self.rows = name, sleuth.make_bot(name, options), 0
+        self.name = name
+        self.bot = sleuth.make_bot(name, options)
+        self.rows = 0
 
     def act(self, views: Any, legal: Any, seeds: Any) -> Any:
         self.rows += len(views)
@@ -49,7 +51,9 @@ class Recorder:
 def test_observations_masks_rewards_and_infos_have_their_shapes_in_every_variant(options: Options):
     env = SleuthVecEnv(sleuth, options, 6, ["cautious", "random"], seed=3)
     assert isinstance(env, VecEnv)
-    observations, random, ended = env.reset(), np.random.default_rng(0), 0
+    observations = env.reset()
+    random = np.random.default_rng(0)
+    ended = 0
     for _ in range(150):
         masks = np.stack(env.env_method("action_masks"))
         assert observations.shape == (6, *env.observation_space.shape)
@@ -102,7 +106,8 @@ def test_a_random_seat_is_every_seat():
 def test_the_same_seed_gives_the_same_games():
     def play(seed: int) -> bytes:
         env = SleuthVecEnv(sleuth, THREE, 5, ["sheet", "random"], seed=seed)
-        random, parts = np.random.default_rng(1), [env.reset()]
+        random = np.random.default_rng(1)
+        parts = [env.reset()]
         for _ in range(80):
             parts += env.step(choose(env.action_masks(), random))[:3]
         return b"".join(part.tobytes() for part in parts)
@@ -114,16 +119,15 @@ def test_the_same_seed_gives_the_same_games():
 def test_rewards_are_those_of_the_game_played_to_its_end():
     """A learner who is out gets at once what the played-out game would have given him."""
     env = SleuthVecEnv(sleuth, THREE, 1, ["cautious"], learner_seat=0, seed=5)
-    random, compared = np.random.default_rng(2), 0
+    random = np.random.default_rng(2)
+    compared = 0
     env.reset()
     while compared < 30:
         action = choose(env.action_masks(), random, careful=False)
         other = Table(sleuth, THREE, 1, env.table.bots, env.table.seats[0])
-        other.states, other.decisions, other._streams = (
-            env.table.states.copy(),
-            env.table.decisions.copy(),
-            env.table._streams.copy(),
-        )
+        other.states = env.table.states.copy()
+        other.decisions = env.table.decisions.copy()
+        other._streams = env.table._streams.copy()
         other.step([0], action)
         other.play_on()
         _, rewards, dones, infos = env.step(action)
@@ -182,15 +186,14 @@ def test_a_game_that_ends_before_the_learner_decides_is_an_episode_of_one_step()
 
 
 def test_rewards_are_on_average_what_a_seat_at_such_a_table_gets():
-    env, table = (
-        SleuthVecEnv(sleuth, THREE, 200, "random", learner_seat=2, seed=5),
-        Table(sleuth, THREE, 3000, [sleuth.make_bot("random", THREE)], 0),
-    )
+    env = SleuthVecEnv(sleuth, THREE, 200, "random", learner_seat=2, seed=5)
+    table = Table(sleuth, THREE, 3000, [sleuth.make_bot("random", THREE)], 0)
     table.deal(np.arange(3000), np.arange(3000, dtype=np.uint64))
     table.play_on()
     expected = table.outcome()[0][:, 2]
     env.reset()
-    random, got = np.random.default_rng(1), []
+    random = np.random.default_rng(1)
+    got = []
     # As many games of every row, or the short ones would come too often.
     while min(counts := np.bincount([row for row, _ in got], minlength=200)) < 15:
         _, rewards, dones, _ = env.step(choose(env.action_masks(), random, careful=False))
@@ -202,7 +205,8 @@ def test_rewards_are_on_average_what_a_seat_at_such_a_table_gets():
 
 
 def test_opponents_are_drawn_in_their_shares_and_games_under_way_keep_theirs():
-    first, second = Recorder("cautious", THREE), Recorder("cautious", THREE)
+    first = Recorder("cautious", THREE)
+    second = Recorder("cautious", THREE)
     env = SleuthVecEnv(sleuth, THREE, 400, [first, second], [3, 1], seed=1)
     env.reset()
     numbers = env.table.seats[env.table.seats != LEARNER]

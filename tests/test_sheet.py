@@ -1,4 +1,6 @@
-"""The pencil sheet never marks what some deal refutes, marks what its rules reach, and notices contradictions."""
+"""The pencil sheet never marks what some deal refutes, marks what its rules reach, and notices
+contradictions.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,15 @@ LEVELS = (1, 2, 3)
 
 @st.composite
 def problems(draw: st.DrawFn, consistent: bool) -> tuple[int, int, list[Constraint], dict[int, set[int]]]:
-    """Draw the numbers of holders and cards, constraints and possible cards; if wanted, true of some deal."""
-    num_holders, num_cards = draw(st.integers(2, 4)), draw(st.integers(1, 5))
+    """Draw the numbers of holders and cards, constraints and possible cards; if wanted, true of
+    some deal.
+    """
+    num_holders = draw(st.integers(2, 4))
+    num_cards = draw(st.integers(1, 5))
     hands = draw(st.lists(st.integers(0, num_holders - 1), min_size=num_cards, max_size=num_cards))
     some_cards = st.sets(st.integers(0, num_cards - 1), min_size=1)
-    constraints, possible = [], {}
+    constraints = []
+    possible = {}
     for holder, cards in draw(st.lists(st.tuples(st.integers(0, num_holders - 1), some_cards), max_size=9)):
         number = sum(hands[card] == holder for card in cards) if consistent else draw(st.integers(0, len(cards)))
         slack = draw(st.sampled_from([0, 0, 0, 1]))
@@ -98,7 +104,8 @@ def test_the_sheet_does_not_depend_on_the_order_of_constraints_holders_or_cards(
     problem: tuple, chance: st.DataObject
 ) -> None:
     num_holders, num_cards, constraints, possible = problem
-    holders, cards = chance.sample(range(num_holders), num_holders), chance.sample(range(num_cards), num_cards)
+    holders = chance.sample(range(num_holders), num_holders)
+    cards = chance.sample(range(num_cards), num_cards)
     renamed = [
         Constraint(holders[h], {cards[c] for c in some}, least, most)
         for h, some, least, most in chance.sample(constraints, len(constraints))
@@ -107,13 +114,16 @@ def test_the_sheet_does_not_depend_on_the_order_of_constraints_holders_or_cards(
         num_holders, range(num_cards), renamed, {holders[h]: {cards[c] for c in some} for h, some in possible.items()}
     )
     for level in LEVELS:
-        sheet, renamed_sheet = solve(evidence_of(problem), level)[0], solve(other, level)[0]
+        sheet = solve(evidence_of(problem), level)[0]
+        renamed_sheet = solve(other, level)[0]
         for field, h in product(("can", "has"), range(num_holders)):
             assert {cards[c] for c in cards_of(sheet[field][h])} == set(cards_of(renamed_sheet[field][holders[h]]))
 
 
 def small_game() -> tuple[list[tuple[int, ...]], list[tuple[int, list[int]]]]:
-    """Give all deals (masks of three holders) of 6 cards, 2 colours of 3 kinds, to hands of 3, 2 and 1; and all questions."""
+    """Give all deals (masks of three holders) of 6 cards, 2 colours of 3 kinds, to hands of 3, 2
+    and 1; and all questions.
+    """
     everything = set(range(6))
     deals = [
         (mask_of(first), mask_of(second), mask_of(everything - set(first) - set(second)))
@@ -128,7 +138,8 @@ def test_in_a_small_game_every_log_of_every_deal_is_read_soundly_and_most_of_the
     deals, questions = small_game()
     hands = np.array(deals)
     counts = np.array([[(deal[h] & mask_of(cards)).bit_count() for h, cards in questions] for deal in deals])
-    logs, complete = np.array(list(product((False, True), repeat=len(questions)))), []
+    logs = np.array(list(product((False, True), repeat=len(questions))))
+    complete = []
     sizes = [(h, list(range(6)), size, size) for h, size in enumerate((3, 2, 1))]
     blank = make_evidence(3, range(6), [*sizes, *((h, cards, 0, len(cards)) for h, cards in questions)])
     places = [(h, 1 + (i % 5)) for i, (h, _) in enumerate(questions)]
@@ -225,7 +236,8 @@ def test_contradictory_evidence_is_refused_naming_the_constraint(
 
 
 def test_one_contradiction_in_a_batch_leaves_the_other_sheets_right() -> None:
-    good, bad = make_evidence(2, range(3), [(0, [0, 1], 2, 2)]), make_evidence(2, range(3), possible={0: [0], 1: [0]})
+    good = make_evidence(2, range(3), [(0, [0, 1], 2, 2)])
+    bad = make_evidence(2, range(3), possible={0: [0], 1: [0]})
     sheets = sheets_of(np.concatenate([good, bad, good]))
     assert (sheets["broken"] != 0).tolist() == [False, True, False]
     assert str(sheets[[0, 2]]) == str(np.repeat(solve(good), 2))
@@ -236,13 +248,15 @@ def test_what_is_beyond_the_used_holders_and_sets_is_not_read() -> None:
     littered = np.frombuffer(bytes([0x55]) * EVIDENCE.itemsize, EVIDENCE).copy()
     for field in ("num_holders", "num_sets", "cards"):
         littered[field] = evidence[field]
-    littered["possible"][0, :3], littered["sets"][0, :2] = evidence["possible"][0, :3], evidence["sets"][0, :2]
+    littered["possible"][0, :3] = evidence["possible"][0, :3]
+    littered["sets"][0, :2] = evidence["sets"][0, :2]
     for bound in ("least", "most"):
         littered[bound][0, :3, :2] = evidence[bound][0, :3, :2]
     assert str(sheets_of(littered)) == str(solve(evidence))
 
 
-# Both threads get memory from one place, so that what one of them has given back the other one uses at once.
+# Both threads get memory from one place, so that what one of them has given back the other one uses
+# at once.
 TWO_THREADS = """
 import numpy as np
 from concurrent.futures import ThreadPoolExecutor

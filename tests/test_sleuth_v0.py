@@ -1,4 +1,6 @@
-"""The PettingZoo environment passes the conformance tests of PettingZoo and keeps its manual page's promises, in every variant."""
+"""The PettingZoo environment passes the conformance tests of PettingZoo and keeps its manual page's
+promises, in every variant.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ every_variant = pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name
 every_count = pytest.mark.parametrize("num_players", PLAYER_COUNTS)
 raw_or_wrapped = pytest.mark.parametrize("make", [sleuth_v0.raw_env, sleuth_v0.env], ids=["raw", "wrapped"])
 
-# PettingZoo says this of every environment with a mask in its observation that is not one of its own.
+# PettingZoo says this of every environment with a mask in its observation that is not one of its
+# own.
 EXPECTED = (
     "Observation is not a NumPy array",
     "Observation space for each agent probably should be gymnasium.spaces.box or gymnasium.spaces.discrete",
@@ -31,7 +34,9 @@ EXPECTED = (
 
 @contextlib.contextmanager
 def asserting_no_warning() -> Iterator[None]:
-    """Let a conformance test write what it likes to the standard output, but warn of nothing unexpected."""
+    """Let a conformance test write what it likes to the standard output, but warn of nothing
+    unexpected.
+    """
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("always")
         yield
@@ -120,7 +125,8 @@ def test_the_mask_of_a_finished_game_is_all_ones(env: Any) -> None:
 
 def test_the_rewards_of_the_last_step_are_what_last_gives_to_each_agent(env: Any) -> None:
     play_out(env, seed=9)
-    rewards, told = dict(env.rewards), {}
+    rewards = dict(env.rewards)
+    told = {}
     while env.agents:
         _, told[env.agent_selection], terminated, truncated, _ = env.last()
         assert terminated or truncated
@@ -133,7 +139,8 @@ def test_rewards_add_up_to_nothing_unless_nobody_was_right_or_time_was_up(env: A
     for seed in range(5):
         env.reset(seed=seed)
         play_out(env, seed, accuse=0.3)
-        total, winners = sum(env.rewards.values()), env.reveal()["winners"]
+        total = sum(env.rewards.values())
+        winners = env.reveal()["winners"]
         time_was_up = any(env.truncations.values())
         if winners and not time_was_up:
             assert total == pytest.approx(0.0)

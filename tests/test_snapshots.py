@@ -1,4 +1,6 @@
-"""Snapshots of a game under way: copies, pickles and states, wrapped or not, go on exactly as the game does."""
+"""Snapshots of a game under way: copies, pickles and states, wrapped or not, go on exactly as the
+game does.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,8 @@ def test_going_back_replays_identically(make: Callable[..., Any]) -> None:
     env = make()
     env.reset(seed=3)
     play_out(env, seed=4, limit=10, accuse=0.0)
-    state, shown = env.get_state(), everything_shown(env)
+    state = env.get_state()
+    shown = everything_shown(env)
     first = play_out(env, seed=8, limit=30)
     env.set_state(state)
     assert everything_shown(env) == shown
@@ -110,7 +113,8 @@ behind_the_wrappers_back = pytest.mark.parametrize(
 def test_after_going_back_the_wrapper_judges_by_the_mask_of_that_moment(inside: Callable[..., Any]) -> None:
     env = sleuth_v0.env(num_players=3)
     env.reset(seed=3)
-    state, action = env.get_state(), a_legal_action(env)
+    state = env.get_state()
+    action = a_legal_action(env)
     play_out(env, seed=8, limit=3, accuse=0.0)
     env.last()
     inside(env).set_state(state)
@@ -120,7 +124,8 @@ def test_after_going_back_the_wrapper_judges_by_the_mask_of_that_moment(inside: 
 
 @behind_the_wrappers_back
 def test_a_snapshot_put_into_a_new_wrapped_environment_is_as_good_as_a_reset(inside: Callable[..., Any]) -> None:
-    env, other = sleuth_v0.env(num_players=3), sleuth_v0.env(num_players=3)
+    env = sleuth_v0.env(num_players=3)
+    other = sleuth_v0.env(num_players=3)
     env.reset(seed=3)
     inside(other).set_state(env.get_state())
     first = [other.agent_selection for _ in other.agent_iter(1)]
@@ -133,7 +138,8 @@ def test_a_snapshot_put_into_a_new_wrapped_environment_is_as_good_as_a_reset(ins
 def test_a_snapshot_brings_back_a_game_that_an_illegal_action_has_ended(inside: Callable[..., Any]) -> None:
     env = sleuth_v0.env(num_players=3)
     env.reset(seed=3)
-    state, illegal = env.get_state(), an_illegal_action(env)
+    state = env.get_state()
+    illegal = an_illegal_action(env)
     env.step(illegal)
     ended = env.get_state()
     inside(env).set_state(state)

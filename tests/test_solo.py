@@ -1,4 +1,6 @@
-"""The Gymnasium environment of one learner: episodes, rewards, illegal actions, copies, and what Gymnasium and Stable-Baselines3 check."""
+"""The Gymnasium environment of one learner: episodes, rewards, illegal actions, copies, and what
+Gymnasium and Stable-Baselines3 check.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +103,8 @@ def test_whole_games_keep_the_promises(options: Options) -> None:
 @every_count
 def test_spaces_are_plain_and_of_the_declared_sizes(num_players: int) -> None:
     for record in RECORDS:
-        env, options = SoloEnv(num_players=num_players, record=record), Options(num_players=num_players)
+        env = SoloEnv(num_players=num_players, record=record)
+        options = Options(num_players=num_players)
         observation, info = env.reset(seed=1)
         assert env.observation_space.contains(observation)
         assert observation.dtype == np.float32
@@ -143,7 +146,8 @@ def test_at_the_turn_limit_a_learner_who_is_out_is_terminated(face: type) -> Non
     env = face(num_players=3, max_turns=1, opponents=RANDOM, accuse="own_turn", learner_seat=0, first_player="seat_0")
     for seed in range(5):
         env.reset(seed=seed)
-        mask, hand = np.atleast_2d(env.action_masks())[0], np.atleast_1d(env.reveal())[0]
+        mask = np.atleast_2d(env.action_masks())[0]
+        hand = np.atleast_1d(env.reveal())[0]
         wrong = next(
             int(action)
             for action in np.flatnonzero(mask)[-36:]
@@ -204,7 +208,8 @@ def test_an_illegal_action_ends_the_episode_with_a_penalty() -> None:
 
 
 def test_an_illegal_action_can_be_refused_instead() -> None:
-    env, twin = SoloEnv(opponents=RANDOM, illegal="raise"), SoloEnv(opponents=RANDOM)
+    env = SoloEnv(opponents=RANDOM, illegal="raise")
+    twin = SoloEnv(opponents=RANDOM)
     env.reset(seed=1)
     twin.reset(seed=1)
     with pytest.raises(
@@ -238,7 +243,9 @@ class Witness:
     """Play at random and remember the seats it was asked for."""
 
     def __init__(self, options: Options) -> None:
-        self.name, self.bot, self.seats = "witness", make_bot("random", options), set()
+        self.name = "witness"
+        self.bot = make_bot("random", options)
+        self.seats = set()
 
     def act(self, views: Any, legal: Any, seeds: Any) -> Any:
         self.seats |= set(views["seat"].tolist())
@@ -297,7 +304,8 @@ def test_a_wrong_argument_is_refused_with_the_legal_values(named: dict[str, Any]
 
 
 def test_a_seed_settles_this_game_and_the_following() -> None:
-    first, second = SoloEnv(opponents=RANDOM), SoloEnv(opponents=RANDOM)
+    first = SoloEnv(opponents=RANDOM)
+    second = SoloEnv(opponents=RANDOM)
     episode(second, 77)
     assert [digest(episode(first, seed)) for seed in (5, None, None)] == [
         digest(episode(second, seed)) for seed in (5, None, None)
@@ -305,7 +313,8 @@ def test_a_seed_settles_this_game_and_the_following() -> None:
 
 
 def test_what_is_returned_is_fresh() -> None:
-    env, twin = SoloEnv(opponents=RANDOM), SoloEnv(opponents=RANDOM)
+    env = SoloEnv(opponents=RANDOM)
+    twin = SoloEnv(opponents=RANDOM)
     first, info = env.reset(seed=1)
     twin.reset(seed=1)
     mask = env.action_masks()

@@ -22,7 +22,9 @@ every_variant = pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name
 
 
 def trajectories(num_envs: int, mode: str, **named: Any) -> list[Any]:
-    """Play some steps of the games of a vector environment, each with its own choices; some actions are illegal."""
+    """Play some steps of the games of a vector environment, each with its own choices; some actions
+    are illegal.
+    """
     envs = gymnasium.make_vec(
         "sleuth_env:sleuth_env/Sleuth-v0", num_envs, mode, num_players=3, opponents="random", **named
     )
@@ -61,7 +63,8 @@ def test_the_native_vector_plays_the_games_of_single_environments(options: Optio
     observations, _ = envs.reset(seed=20)
     for i, env in enumerate(singles):
         assert env.reset(seed=20 + i)[0].tobytes() == observations[i].tobytes()
-    chance, over = random.Random(3), [False] * 4
+    chance = random.Random(3)
+    over = [False] * 4
     for _ in range(25):
         masks = envs.action_masks()
         assert masks.tolist() == [env.action_masks().tolist() for env in singles]
@@ -80,7 +83,8 @@ def test_the_native_vector_plays_the_games_of_single_environments(options: Optio
 
 
 def test_a_vector_can_refuse_illegal_actions_before_any_game_moves() -> None:
-    envs, twins = SoloVectorEnv(3, opponents="random", illegal="raise"), SoloVectorEnv(3, opponents="random")
+    envs = SoloVectorEnv(3, opponents="random", illegal="raise")
+    twins = SoloVectorEnv(3, opponents="random")
     envs.reset(seed=1)
     twins.reset(seed=1)
     actions = np.array([int(np.flatnonzero(mask)[-1]) for mask in envs.action_masks()])
@@ -166,10 +170,8 @@ def test_what_single_environments_have_is_called_by_name_for_each_game() -> None
 
 
 def test_human_mode_shows_every_game_after_reset_and_step(capsys: pytest.CaptureFixture[str]) -> None:
-    envs, twins = (
-        SoloVectorEnv(2, opponents="random", render_mode="human"),
-        SoloVectorEnv(2, opponents="random", render_mode="ansi"),
-    )
+    envs = SoloVectorEnv(2, opponents="random", render_mode="human")
+    twins = SoloVectorEnv(2, opponents="random", render_mode="ansi")
     actions = None
     for _ in range(3):
         for one in (envs, twins):

@@ -16,7 +16,8 @@ from training.sparse import Product, SparseRows, observed
 def test_sparse_rows_are_the_dense_ones():
     chance = np.random.default_rng(0)
     dense = (chance.random((40, 50)) * (chance.random((40, 50)) < 0.1)).astype(np.float32)
-    rows, some = SparseRows.of(dense), np.array([3, 39, 3, 0])
+    rows = SparseRows.of(dense)
+    some = np.array([3, 39, 3, 0])
     assert (rows.dense(50).numpy() == dense).all()
     assert (rows.take(some).dense(50).numpy() == dense[some]).all()
     assert (SparseRows.joined([rows, rows.take(some)]).dense(50).numpy() == np.concatenate([dense, dense[some]])).all()
@@ -26,7 +27,8 @@ def test_sparse_rows_are_the_dense_ones():
 def test_their_product_and_its_gradient_are_the_dense_ones():
     chance = np.random.default_rng(0)
     dense = (chance.random((40, 50)) * (chance.random((40, 50)) < 0.1)).astype(np.float32)
-    matrix, gradient = torch.randn(50, 16, requires_grad=True), torch.randn(40, 16)
+    matrix = torch.randn(50, 16, requires_grad=True)
+    gradient = torch.randn(40, 16)
     product = Product.apply(SparseRows.of(dense), matrix)
     product.backward(gradient)
     torch.testing.assert_close(product.detach(), torch.from_numpy(dense) @ matrix.detach())
@@ -38,7 +40,8 @@ def test_cells_that_are_equal_are_given_once(kinds: int):
     chance = np.random.default_rng(kinds)
     dense = (chance.integers(1, kinds + 1, (30, 50)) / kinds * (chance.random((30, 50)) < 0.5)).astype(np.float32)
     # 40 of the 50 columns are the inputs of ten cells, in no order.
-    inputs, places = chance.permutation(50)[:40].reshape(10, 4), np.full(50, -1, np.int32)
+    inputs = chance.permutation(50)[:40].reshape(10, 4)
+    places = np.full(50, -1, np.int32)
     places[inputs] = np.arange(40).reshape(10, 4)
     different, which = SparseRows.of(dense).cells(places, 10, 4)
     assert (different[which] == dense[:, inputs]).all()
@@ -49,11 +52,13 @@ def test_cells_that_are_equal_are_given_once(kinds: int):
 
 def test_scores_of_gem_cards_and_their_gradients_are_those_of_dense_observations():
     config = make_config({"options": {"num_players": 3}, "network": {"cells": [8]}})
-    cells, envs = Cells(config, [8]), SleuthVectorEnv(40, record=config.record, num_players=3)
+    cells = Cells(config, [8])
+    envs = SleuthVectorEnv(40, record=config.record, num_players=3)
     observations, _ = envs.reset(seed=1)
     for _ in range(20):
         observations, *_ = envs.step(envs.action_masks().argmax(axis=1))
-    rows, weights = SparseRows.of(observations), torch.randn(40, 36)
+    rows = SparseRows.of(observations)
+    weights = torch.randn(40, 36)
     scores = [cells(torch.from_numpy(observations)), cells.of_rows(rows)]
     torch.testing.assert_close(scores[1], scores[0])
     gradients = [torch.autograd.grad((score * weights).sum(), list(cells.parameters())) for score in scores]

@@ -134,7 +134,8 @@ def test_a_resumed_run_continues_counters_schedule_and_curve(
     run = tmp_path / "run"
     assert main([str(tiny), "--total-steps", "128"]) == 0
     before = curve(run)
-    # As if it had been killed between two checkpoints: the curve is ahead, its last line unfinished.
+    # As if it had been killed between two checkpoints: the curve is ahead, its last line
+    # unfinished.
     with (run / "progress.csv").open("a") as file:
         file.write(",".join("192" if key == STEPS else "7" for key in before[0]) + "\n,,")
     assert main(["--resume", str(run), "--total-steps", "256"]) == 0
@@ -379,7 +380,8 @@ def test_nothing_at_all_is_refused_and_help_lists_every_key(capsys: pytest.Captu
 )
 def test_numpy_plays_the_same_actions_as_torch(network: dict[str, Any]):
     config = make_config({"options": {"num_players": 3}, "network": network | {"initial_bias": {"accuse": -1.0}}})
-    size, number = sleuth.observation_size(config.options, "sheet"), sleuth.num_actions(config.options)
+    size = sleuth.observation_size(config.options, "sheet")
+    number = sleuth.num_actions(config.options)
     import gymnasium
 
     torch.manual_seed(0)
@@ -408,7 +410,8 @@ def played() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     options = Options(num_players=3)
     table = Table(sleuth, options, 100, [sleuth.make_bot("cautious", options)], 0)
     table.deal(np.arange(100), np.arange(100, dtype=np.uint64))
-    views, masks = [], []
+    views = []
+    masks = []
     for _ in range(40):
         rows = np.flatnonzero(~table.finished)
         views.append(table.views(rows))

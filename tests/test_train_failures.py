@@ -201,7 +201,8 @@ def interrupt(*_: Any) -> Any:
 def test_ctrl_c_says_at_once_what_happens_next(
     method: str, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    said, usual = [], getattr(Run, method)
+    said = []
+    usual = getattr(Run, method)
 
     def interrupted(self: Run) -> Any:
         interrupt()
@@ -311,7 +312,8 @@ def test_an_optimiser_that_does_not_fit_is_refused_before_it_reads_beyond_its_ar
         torch.save(state, path)
         assert main(["--resume", str(run.folder), "--total-steps", "512"]) == 2
         assert "cannot be resumed: its optimiser" in the_line(capsys)
-    # Its settings are taken from the configuration, and a moment that is one number everywhere gets a place for each.
+    # Its settings are taken from the configuration, and a moment that is one number everywhere gets
+    # a place for each.
     optimizer["state"] = {
         number: of | {"exp_avg": torch.zeros(1).expand(of["exp_avg"].shape)} for number, of in moments.items()
     }

@@ -1,4 +1,6 @@
-"""Runs with ``algorithm: ppo`` from the command line: what `test_train` shows of MaskablePPO, where they differ."""
+"""Runs with ``algorithm: ppo`` from the command line: what `test_train` shows of MaskablePPO, where
+they differ.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,8 @@ def stop(run: Run, now: bool) -> bool:
 
 def test_a_run_that_was_killed_goes_on_from_its_first_checkpoint_as_well(tmp_path: Path):
     config = make_config(SELF_PLAY | {"total_steps": 64})
-    first, second = Run(config, tmp_path / "first"), Run(config, tmp_path / "second")
+    first = Run(config, tmp_path / "first")
+    second = Run(config, tmp_path / "second")
     for run in (first, second):
         run.start()
     second.close()
@@ -187,7 +190,8 @@ def test_after_a_warm_start_the_value_is_learned_first(tmp_path: Path):
     learner = warm.learner
     assert isinstance(learner, PpoLearner)
     observations, _, _ = played()
-    before, value = first.policy().logits(observations), learner.network.last_value.weight.detach().clone()
+    before = first.policy().logits(observations)
+    value = learner.network.last_value.weight.detach().clone()
     # Two rollouts of 64 and more.
     for only_value in (True, True, False):
         assert learner.only_value == only_value

@@ -27,7 +27,8 @@ def steps(envs: SleuthVectorEnv, number: int, accuse: float = 0.1, seed: int = 5
     for _ in range(number):
         actions = [choose(mask, chance, accuse) for mask, chance in zip(envs.action_masks(), chances, strict=True)]
         observations, rewards, terminated, truncated, infos = envs.step(np.array(actions))
-        masks, seats = envs.action_masks(), envs.acting_seat
+        masks = envs.action_masks()
+        seats = envs.acting_seat
         for row, given in enumerate(rows):
             given.append(
                 (
@@ -45,9 +46,11 @@ def steps(envs: SleuthVectorEnv, number: int, accuse: float = 0.1, seed: int = 5
 
 @pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
 def test_every_row_is_the_game_of_a_pettingzoo_environment(options: Options) -> None:
-    envs, singles = SleuthVectorEnv(3, **keywords(options)), [sleuth_v0.raw_env(**keywords(options)) for _ in range(3)]
+    envs = SleuthVectorEnv(3, **keywords(options))
+    singles = [sleuth_v0.raw_env(**keywords(options)) for _ in range(3)]
     observations, infos = envs.reset(seed=20)
-    chance, ended = random.Random(1), 0
+    chance = random.Random(1)
+    ended = 0
     for i, env in enumerate(singles):
         env.reset(seed=20 + i)
     for _ in range(80):
@@ -75,7 +78,8 @@ def test_every_row_is_the_game_of_a_pettingzoo_environment(options: Options) -> 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_a_game_does_not_depend_on_the_batch_nor_on_the_number_of_threads(threads: int) -> None:
-    envs, alone = SleuthVectorEnv(5, threads=threads), SleuthVectorEnv(1, threads=2)
+    envs = SleuthVectorEnv(5, threads=threads)
+    alone = SleuthVectorEnv(1, threads=2)
     together = (envs.reset(seed=7)[0].tolist(), steps(envs, 50))
     for row in (0, 4):
         assert alone.reset(seed=7 + row)[0].tolist() == together[0][row : row + 1]
@@ -84,12 +88,15 @@ def test_a_game_does_not_depend_on_the_batch_nor_on_the_number_of_threads(thread
 
 
 def test_without_copies_the_same_memory_is_given_each_time() -> None:
-    envs, copying = SleuthVectorEnv(3, copy=False), SleuthVectorEnv(3)
+    envs = SleuthVectorEnv(3, copy=False)
+    copying = SleuthVectorEnv(3)
     first, _ = envs.reset(seed=1)
     given, _ = copying.reset(seed=1)
-    before, mask = given.copy(), copying.action_masks()
+    before = given.copy()
+    mask = copying.action_masks()
     actions = mask.argmax(axis=1)
-    second, third = envs.step(actions)[0], copying.step(actions)[0]
+    second = envs.step(actions)[0]
+    third = copying.step(actions)[0]
     assert first is second
     assert (second == third).all()
     assert (given == before).all()
@@ -107,7 +114,8 @@ def test_in_int8_127_is_1_and_fractions_stay_fractions(record: str) -> None:
         large.reset(seed=1)
         for _ in range(15):
             actions = [choose(mask, random.Random(1), 0.0) for mask in large.action_masks()]
-            observations, expected = small.step(np.array(actions))[0], large.step(np.array(actions))[0]
+            observations = small.step(np.array(actions))[0]
+            expected = large.step(np.array(actions))[0]
             assert (np.abs(observations - expected.astype(float) * 127) < 1).all()
             assert ((observations == 0) == (expected == 0)).all()
             assert ((observations == 127) == (expected == 1)).all()
@@ -115,7 +123,8 @@ def test_in_int8_127_is_1_and_fractions_stay_fractions(record: str) -> None:
 
 
 def test_what_every_seat_saw_last_is_kept() -> None:
-    envs, env = SleuthVectorEnv(2, num_players=4, max_turns=3), sleuth_v0.raw_env(num_players=4, max_turns=3)
+    envs = SleuthVectorEnv(2, num_players=4, max_turns=3)
+    env = sleuth_v0.raw_env(num_players=4, max_turns=3)
     envs.reset(seed=3)
     env.reset(seed=4)
     assert envs.final_observations()[1].shape == (0, 4, envs.size)
@@ -132,7 +141,8 @@ def test_what_every_seat_saw_last_is_kept() -> None:
 def test_an_illegal_action_moves_no_game() -> None:
     envs = SleuthVectorEnv(3)
     envs.reset(seed=1)
-    before, masks = envs.reveal(), envs.action_masks()
+    before = envs.reveal()
+    masks = envs.action_masks()
     actions = masks.argmax(axis=1)
     actions[2] = int(np.flatnonzero(masks[2] == 0)[0])
     with pytest.raises(IllegalAction, match=r"player_\d of game 2 .*may not choose action"):
@@ -189,7 +199,8 @@ def test_gymnasium_makes_it() -> None:
 
 @pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
 def test_a_drawing_shows_what_the_seat_to_act_knows(mode: str) -> None:
-    envs, env = SleuthVectorEnv(2, render_mode=mode), sleuth_v0.raw_env(render_mode=mode)
+    envs = SleuthVectorEnv(2, render_mode=mode)
+    env = sleuth_v0.raw_env(render_mode=mode)
     envs.reset(seed=3)
     env.reset(seed=4)
     assert np.array_equal(envs.render()[1], env.render())

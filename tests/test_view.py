@@ -27,14 +27,15 @@ def assert_views_agree(options: Options, states: np.ndarray, duel: Duel, seats: 
 
 
 def check_views(options: Options, seed: int, player: Player) -> None:
-    """Play a game and compare the views after each step: of all seats, but after an offer was declined of two only."""
-    everybody, rules, duel, chance = (
-        range(options.num_players),
-        make_rules(options),
-        Duel(options, seed),
-        random.Random(seed),
-    )
-    states, taken = kernels.new_states(1), np.zeros(1, "u1")
+    """Play a game and compare the views after each step: of all seats, but after an offer was
+    declined of two only.
+    """
+    everybody = range(options.num_players)
+    rules = make_rules(options)
+    duel = Duel(options, seed)
+    chance = random.Random(seed)
+    states = kernels.new_states(1)
+    taken = np.zeros(1, "u1")
     kernels.deal(rules, states, np.array([seed], "u8"))
     assert_views_agree(options, states, duel, everybody)
     while duel.oracle.phase != "finished":

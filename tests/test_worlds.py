@@ -110,17 +110,22 @@ def information(found: Answers) -> float:
 
 
 def random_evidence(chance: np.random.Generator) -> np.ndarray:
-    """Make small evidence that at least one deal satisfies: counts, bounds and cards that a holder cannot have."""
-    num_cards, num_holders = int(chance.integers(2, 8)), int(chance.integers(2, 5))
+    """Make small evidence that at least one deal satisfies: counts, bounds and cards that a holder
+    cannot have.
+    """
+    num_cards = int(chance.integers(2, 8))
+    num_holders = int(chance.integers(2, 5))
     truth = chance.integers(0, num_holders, num_cards)
-    constraints, possible = [], {}
+    constraints = []
+    possible = {}
     for holder in range(num_holders):
         size = int((truth == holder).sum())
         if holder == num_holders - 1 or chance.random() < 0.8:
             constraints.append((holder, range(num_cards), size, size))
         for _ in range(int(chance.integers(0, 3))):
             some = np.flatnonzero(chance.random(num_cards) < 0.5).tolist()
-            number, slack = int((truth[some] == holder).sum()), int(chance.integers(0, 2))
+            number = int((truth[some] == holder).sum())
+            slack = int(chance.integers(0, 2))
             constraints.append((holder, some, max(number - slack, 0), number + slack))
         if chance.random() < 0.3:
             possible[holder] = np.flatnonzero((truth == holder) | (chance.random(num_cards) < 0.7)).tolist()
@@ -187,8 +192,12 @@ def test_hundreds_of_late_positions_are_counted_as_by_enumeration(options):
 
 
 def joined_counts(evidence: np.void) -> np.ndarray:
-    """Count the deals of two opponents and one missing card by the missing card: all hands of one, joined with what is left."""
-    hands, table, every = all_hands(evidence, 0), np.zeros(36, np.int64), int(evidence["cards"])
+    """Count the deals of two opponents and one missing card by the missing card: all hands of one,
+    joined with what is left.
+    """
+    hands = all_hands(evidence, 0)
+    table = np.zeros(36, np.int64)
+    every = int(evidence["cards"])
     for card in cards_of(int(evidence["possible"][2]) & every):
         table[card] = may_hold(evidence, 1, every & ~(1 << card) & ~hands[hands >> card & 1 == 0]).sum()
     return table
@@ -199,7 +208,8 @@ def test_early_positions_of_three_players_are_counted_as_by_joining_all_hands():
     views = positions(options, "cautious", 4, seed=2)
     evidence = evidence_of(options, views[(views["answers"] >= 0).sum(axis=(1, 2)) == 6])
     for row in (0, evidence.size - 1):
-        worlds, table = Worlds(evidence[row : row + 1], ORDERS, 36), joined_counts(evidence[row])
+        worlds = Worlds(evidence[row : row + 1], ORDERS, 36)
+        table = joined_counts(evidence[row])
         assert worlds.count == table.sum() > 10_000
         np.testing.assert_allclose(worlds.missing * worlds.count, table, rtol=1e-9)
 
@@ -219,7 +229,8 @@ def test_the_probabilities_add_up_to_the_hands_and_to_one_a_card(options):
 def test_the_sheet_never_contradicts_the_exact_count(options):
     evidence = evidence_of(options, positions(options, "cautious", 3, seed=6))
     for row in range(0, evidence.size, 5):
-        worlds, sheet = Worlds(evidence[row : row + 1], ORDERS, 36), solve(evidence[row : row + 1])[0]
+        worlds = Worlds(evidence[row : row + 1], ORDERS, 36)
+        sheet = solve(evidence[row : row + 1])[0]
         for card in cards_of(evidence["cards"][row]):
             for holder in range(options.num_players):
                 assert worlds.holders[card, holder] == 0 or sheet["can"][holder] >> card & 1
@@ -235,9 +246,13 @@ def middle_evidence(options: Options, at: float = 0.5) -> np.ndarray:
 
 @pytest.mark.parametrize("options", GAMES, ids=str)
 def test_names_of_opponents_and_cards_and_the_order_of_the_sets_make_no_difference(options):
-    evidence, chance = middle_evidence(options), np.random.default_rng(9)
-    worlds, others = Worlds(evidence, ORDERS, 36), options.num_players - 1
-    cards, seats, sets = chance.permutation(36), np.append(chance.permutation(others), others), chance.permutation(44)
+    evidence = middle_evidence(options)
+    chance = np.random.default_rng(9)
+    worlds = Worlds(evidence, ORDERS, 36)
+    others = options.num_players - 1
+    cards = chance.permutation(36)
+    seats = np.append(chance.permutation(others), others)
+    sets = chance.permutation(44)
     renamed = evidence.copy()
     for field in ("cards", "sets", "possible"):
         for at, mask in np.ndenumerate(evidence[field]):
@@ -284,7 +299,8 @@ def test_drawn_deals_are_all_equally_likely():
 
 def with_answer(evidence: np.ndarray, holder: int, question: int, answer: int, shown: bool) -> np.ndarray:
     """Add the answer to a question to evidence."""
-    told, others = evidence.copy(), [h for h in range(int(evidence["num_holders"][0])) if h != holder]
+    told = evidence.copy()
+    others = [h for h in range(int(evidence["num_holders"][0])) if h != holder]
     if shown:
         told["possible"][0, holder] &= ~(evidence["sets"][0, question] & ~answer)
         told["possible"][0, others] &= ~answer
@@ -295,10 +311,12 @@ def with_answer(evidence: np.ndarray, holder: int, question: int, answer: int, s
 
 @pytest.mark.parametrize("options", GAMES, ids=str)
 def test_the_table_of_a_question_equals_counting_again_with_the_answer_added(options):
-    evidence, chance = middle_evidence(options), np.random.default_rng(12)
+    evidence = middle_evidence(options)
+    chance = np.random.default_rng(12)
     worlds = Worlds(evidence, ORDERS, 36)
     for question in chance.integers(0, 43, 4).tolist():
-        holder, shown = int(chance.integers(0, options.num_players - 1)), question > 9 and not options.super_sleuth
+        holder = int(chance.integers(0, options.num_players - 1))
+        shown = question > 9 and not options.super_sleuth
         found = worlds.question(holder, cards_of(evidence["sets"][0, question]), shown)
         assert found.table.sum() == pytest.approx(1)
         for answer, row in zip(found.answers.tolist(), found.table, strict=True):
@@ -326,7 +344,8 @@ def test_evidence_without_anything_open_has_one_deal():
 def test_no_questions_are_appraised_whatever_was_in_memory():
     worlds = Worlds(make_evidence(3, range(9), [(2, range(9), 1, 1)]), num_cards=9)
     frame = np.zeros(1, FRAME)
-    frame["block"], frame["answers"] = 7, 7
+    frame["block"] = 7
+    frame["answers"] = 7
     assert weigh(*worlds._graph, frame, np.zeros(0, ASK), np.zeros(0, WORTH)).size == 0
 
 
@@ -352,10 +371,12 @@ def test_thinning_is_unbiased_and_knows_its_error(options, keep):
 
 def test_an_estimate_proves_only_what_the_sheet_proves():
     evidence = middle_evidence(Options(num_players=5))
-    rough, sheet = Worlds(evidence, ORDERS, 36, cap=10, keep=8), solve(evidence)[0]
+    rough = Worlds(evidence, ORDERS, 36, cap=10, keep=8)
+    sheet = solve(evidence)[0]
     for card in cards_of(evidence["cards"][0]):
         for holder in range(5):
-            can, has = sheet["can"][holder] >> card & 1, sheet["has"][holder] >> card & 1
+            can = sheet["can"][holder] >> card & 1
+            has = sheet["has"][holder] >> card & 1
             assert rough.certain[card, holder] == (1 if has else -1 if can else 0)
 
 

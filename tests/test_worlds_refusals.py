@@ -180,7 +180,8 @@ def test_a_single_holder_has_all_cards():
 def test_beliefs_are_had_of_views_of_the_game_only():
     env = sleuth_v0.raw_env(num_players=3)
     env.reset(seed=7)
-    rules, view = sleuth.make_rules(env.options), env.view("player_0")
+    rules = sleuth.make_rules(env.options)
+    view = env.view("player_0")
     several = np.concatenate([env.view(agent) for agent in env.possible_agents])
     for views in (several, several[:0]):
         with pytest.raises(ValueError, match=f"belief is given one view, got {len(views)}; beliefs takes many"):

@@ -1,1 +1,3 @@
-"""Training scripts: self-play against past selves and named bots. Nothing in the package imports them."""
+"""Training scripts: self-play against past selves and named bots. Nothing in the package imports
+them.
+"""

@@ -1,4 +1,6 @@
-"""What a run folder must be before anything is taken from it: nobody else's, and its checkpoints whole."""
+"""What a run folder must be before anything is taken from it: nobody else's, and its checkpoints
+whole.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ KINDS = {"parameters": dict, "steps": int, "updates": int, "iterations": int, "s
 
 
 def locked(folder: Path) -> IO[bytes]:
-    """Take the lock of a run folder until the file is closed; the system lets go of it however the process ends.
+    """Take the lock of a run folder until the file is closed; the system lets go of it however the
+    process ends.
 
     Raises:
         ConfigError: another process trains in this folder.
@@ -43,7 +46,8 @@ def read_checkpoint(path: Path, device: Any) -> dict[str, Any]:
         ConfigError: it is damaged.
     """
     try:
-        # weights_only: a checkpoint is numbers and plain containers, nothing that unpickling could run.
+        # weights_only: a checkpoint is numbers and plain containers, nothing that unpickling could
+        # run.
         state = torch.load(path, map_location=device, weights_only=True)
     except Exception as error:
         # torch would advise to let it run code.
@@ -77,9 +81,11 @@ def restore_optimizer(optimizer: torch.optim.Optimizer, stored: dict[str, Any]) 
     """Take over what Adam has learned of each parameter; its settings stay the configuration's.
 
     Raises:
-        ValueError: that does not fit the parameters; Adam does not look, and would read and write beyond its arrays.
+        ValueError: that does not fit the parameters; Adam does not look, and would read and write
+            beyond its arrays.
     """
-    parameters, state = [parameter for group in optimizer.param_groups for parameter in group["params"]], {}
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    state = {}
     for number, moments in stored["state"].items():
         if not isinstance(number, int) or not 0 <= number < len(parameters):
             raise ValueError("its optimiser knows other parameters")

@@ -1,4 +1,6 @@
-"""The command line of training: options from the schema of the configuration, then a new run or a resumed one."""
+"""The command line of training: options from the schema of the configuration, then a new run or a
+resumed one.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ MEMORY = "num_envs, ppo.rollout_steps, ppo.batch_size or network.hidden"
 
 
 class Parser(argparse.ArgumentParser):
-    """Show the description as it is written, take no abbreviations, and say what is wrong in one line."""
+    """Show the description as it is written, take no abbreviations, and say what is wrong in one
+    line.
+    """
 
     def __init__(self, prog: str, description: str, usage: str | None = None) -> None:
         super().__init__(
@@ -113,10 +117,14 @@ def overridden(mapping: dict[str, Any], overrides: dict[str, str]) -> dict[str, 
 
 
 def free_name(path: Path, suffix: str = "") -> Path:
-    """Give a path itself, or the next one that is not there: smoke-2, smoke-3, ... (before the suffix of a file)."""
-    number, free = 2, path
+    """Give a path itself, or the next one that is not there: smoke-2, smoke-3, ... (before the
+    suffix of a file).
+    """
+    number = 2
+    free = path
     while os.path.lexists(free):
-        free, number = path.with_name(f"{path.name.removesuffix(suffix)}-{number}{suffix}"), number + 1
+        free = path.with_name(f"{path.name.removesuffix(suffix)}-{number}{suffix}")
+        number = number + 1
     return free
 
 
@@ -145,7 +153,8 @@ def resumed_run(folder: Path, overrides: dict[str, str]) -> Any:
     if not source.exists():
         raise ConfigError(f"{folder} is no run folder: it has no config.yaml")
     stored = read_file(source)
-    before, config = make_config(stored, str(source)), make_config(overridden(stored, overrides), str(source))
+    before = make_config(stored, str(source))
+    config = make_config(overridden(stored, overrides), str(source))
     fixed = before.fixed()
     changed = [key for key, value in config.fixed().items() if value != fixed[key]]
     if changed:
@@ -168,10 +177,13 @@ def resumed_run(folder: Path, overrides: dict[str, str]) -> Any:
 
 
 def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
-    """Run the command; give its exit code. `came` are the signals to stop, also those that a library has swallowed while it was imported."""
+    """Run the command; give its exit code. `came` are the signals to stop, also those that a
+    library has swallowed while it was imported.
+    """
     try:
         given = parsed(make_parser(), arguments)
-        source, folder = given.pop("config"), given.pop("resume")
+        source = given.pop("config")
+        folder = given.pop("resume")
         if (source is None) == (folder is None):
             raise ConfigError("command line: give either a CONFIG file or --resume RUN; --help lists everything")
         run = new_run(source, given) if folder is None else resumed_run(Path(folder), given)
@@ -199,21 +211,24 @@ def ended(run: Any, number: int) -> str:
 
 
 def failed(error: Exception, code: int, memory: str = MEMORY) -> int:
-    """Say what went wrong, one line a mistake; give the exit code. Of the settings ``memory`` one should be lower where it runs out.
+    """Say what went wrong, one line a mistake; give the exit code. Of the settings ``memory`` one
+    should be lower where it runs out.
 
     Raises:
         RuntimeError: the program's own mistake.
     """
     text = str(error)
     if isinstance(error, BrokenPipeError):
-        # Whoever read stdout has gone. What is left in the buffer must not be written when Python closes it.
+        # Whoever read stdout has gone. What is left in the buffer must not be written when Python
+        # closes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if isinstance(error, OSError):
         text = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
         code = 1 if error.errno in FULL else code
     elif isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and re.search("out of memory|alloc", text)):
         said = " ".join(text.split())[:MOST_SAID]
-        code, text = 1, f"out of memory: lower {memory}{said and f' ({said})'}"
+        code = 1
+        text = f"out of memory: lower {memory}{said and f' ({said})'}"
     elif isinstance(error, RuntimeError):
         raise error
     sys.stderr.write("".join(f"error: {one_line(line)}\n" for line in text.splitlines()))

@@ -1,6 +1,8 @@
-"""The one schema of a training run: what a YAML file or the command line may say, and what is legal.
+"""The one schema of a training run: what a YAML file or the command line may say, and what is
+legal.
 
-Every departure becomes a ConfigError with one line a mistake: the key as a dotted path, the value, what is legal.
+Every departure becomes a ConfigError with one line a mistake: the key as a dotted path, the value,
+    what is legal.
 """
 
 from __future__ import annotations
@@ -55,8 +57,10 @@ def options_of(value: Any) -> Any:
         raise PydanticCustomError("option", "{text}", {"text": f"{key}: {error}"}) from error
 
 
-# Far above what anybody needs, and below what overflows or hides a slip of the keyboard until memory or patience ends.
-MOST_STEPS, MOST_ROLLOUT = 10**12, 2**20
+# Far above what anybody needs, and below what overflows or hides a slip of the keyboard until
+# memory or patience ends.
+MOST_STEPS = 10**12
+MOST_ROLLOUT = 2**20
 Count = Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=MOST_STEPS)]
 Units = Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=4096)]
 Seed = Annotated[int, BeforeValidator(whole_number), Field(ge=0, lt=2**32)]
@@ -65,7 +69,9 @@ Bias = Annotated[float, Field(ge=-1e3, le=1e3)]
 
 
 def player_name(value: Any) -> Any:
-    """Check that a text names a bot or a policy file; whether the file is one shows when it is loaded."""
+    """Check that a text names a bot or a policy file; whether the file is one shows when it is
+    loaded.
+    """
     if isinstance(value, str) and value not in sleuth.BOTS and not names_file(value):
         known = ", ".join([*sleuth.BOTS, *pretrained_names()])
         raise PydanticCustomError(
@@ -88,13 +94,17 @@ PolicyFile = Annotated[str, BeforeValidator(policy_file)]
 
 
 class Section(BaseModel):
-    """Refuse unknown keys, look-alike types (``"3"``, ``true`` for 1) and not-a-numbers; a run's settings never change."""
+    """Refuse unknown keys, look-alike types (``"3"``, ``true`` for 1) and not-a-numbers; a run's
+    settings never change.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class NetworkConfig(Section):
-    """The policy and the value network: two multi-layer perceptrons of the same shape, or a relational network."""
+    """The policy and the value network: two multi-layer perceptrons of the same shape, or a
+    relational network.
+    """
 
     kind: Literal["mlp", "relational"] = Field(
         "mlp",
@@ -116,7 +126,9 @@ class NetworkConfig(Section):
 
 
 class PpoConfig(Section):
-    """Proximal policy optimisation. A ``final_`` value makes the setting fall or rise linearly over the whole run."""
+    """Proximal policy optimisation. A ``final_`` value makes the setting fall or rise linearly over
+    the whole run.
+    """
 
     rollout_steps: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=65536)] = Field(
         128, description="decisions of each environment between two updates"
@@ -153,12 +165,15 @@ class PpoConfig(Section):
 
     def at(self, name: str, progress: float) -> float:
         """Give a scheduled setting where ``progress`` (0 to 1) of the whole run is done."""
-        start, end = getattr(self, name), getattr(self, f"final_{name}")
+        start = getattr(self, name)
+        end = getattr(self, f"final_{name}")
         return float(start if end is None else start + (end - start) * min(progress, 1.0))
 
 
 class OpponentsConfig(Section):
-    """Who sits in the other seats (``ppo``: in all seats); every seat of every game is drawn anew in these shares."""
+    """Who sits in the other seats (``ppo``: in all seats); every seat of every game is drawn anew
+    in these shares.
+    """
 
     bots: dict[PlayerName, Share] = Field(
         {"random": 1.0},
@@ -177,7 +192,9 @@ class OpponentsConfig(Section):
 
 
 class EvaluationConfig(Section):
-    """Matches against named bots during training; the mean win share decides which policy is the best one."""
+    """Matches against named bots during training; the mean win share decides which policy is the
+    best one.
+    """
 
     against: list[PlayerName] = Field(
         ["random"],
@@ -259,10 +276,8 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Config:
-        decisions, verbs = (
-            self.ppo.rollout_steps * self.num_envs,
-            list(dict.fromkeys(verb_of(a, self.options) for a in range(sleuth.num_actions(self.options)))),
-        )
+        decisions = self.ppo.rollout_steps * self.num_envs
+        verbs = list(dict.fromkeys(verb_of(a, self.options) for a in range(sleuth.num_actions(self.options))))
         if decisions > MOST_ROLLOUT:
             raise _mistake("num_envs", f"num_envs * ppo.rollout_steps must be at most {MOST_ROLLOUT}, got {decisions}")
         if decisions % self.ppo.batch_size:
@@ -354,7 +369,8 @@ def keys(section: type[BaseModel] = Config, prefix: str = "") -> Iterator[tuple[
 def _legal(schema: dict[str, Any]) -> str:
     """Say in words what a JSON schema allows."""
     schema = schema.get("anyOf", [schema])[0]
-    # Beside JSON's names stand pydantic's own: those of numbers that are prepared before they are checked.
+    # Beside JSON's names stand pydantic's own: those of numbers that are prepared before they are
+    # checked.
     words = {
         "exclusiveMinimum": "above",
         "minimum": "at least",
@@ -395,7 +411,8 @@ PLAIN = {
 
 
 def _explain(mistake: Any) -> str:
-    path, value = ".".join(str(name)[:MOST_QUOTED] for name in mistake["loc"]), mistake["input"]
+    path = ".".join(str(name)[:MOST_QUOTED] for name in mistake["loc"])
+    value = mistake["input"]
     if mistake["type"] == "fit":
         return str(mistake["msg"])
     if mistake["type"] == "option":

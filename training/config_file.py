@@ -15,7 +15,9 @@ MOST_FILE_BYTES = 1 << 20
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML 1.2's numbers (``3e-4`` is one; PyYAML reads it as text) and no key twice; safe like yaml.safe_load."""
+    """YAML 1.2's numbers (``3e-4`` is one; PyYAML reads it as text) and no key twice; safe like
+    yaml.safe_load.
+    """
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """Refuse aliases: a few lines of them can stand for more values than fit in memory."""
@@ -26,7 +28,9 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """Read a value; what its kind (``!!int foo``, the 45th of a month) does not have gets a place in the message."""
+        """Read a value; what its kind (``!!int foo``, the 45th of a month) does not have gets a
+        place in the message.
+        """
         try:
             value = super().construct_object(node, deep)
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:

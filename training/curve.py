@@ -17,7 +17,9 @@ from .config import MOST_STEPS, ConfigError
 
 
 def make_logger(folder: Path, steps: int) -> Logger:
-    """Make a logger whose curves go on after ``steps``: what an interrupted run wrote beyond its checkpoint is dropped."""
+    """Make a logger whose curves go on after ``steps``: what an interrupted run wrote beyond its
+    checkpoint is dropped.
+    """
     return Logger(
         str(folder), [CsvCurve(folder / "progress.csv", steps), TensorBoardCurve(folder / "tensorboard", steps)]
     )
@@ -72,11 +74,14 @@ class TensorBoardCurve(TensorBoardOutputFormat):
         self._is_closed = False
 
 
-STEPS, SECONDS, EVALUATION = "time/total_timesteps", "time/seconds", "eval/"
+STEPS = "time/total_timesteps"
+SECONDS = "time/seconds"
+EVALUATION = "eval/"
 
 
 def read_rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    """Give the columns and the rows of a curve, each cell a number or empty; half a line at the end, which a process that was killed may have left, is none.
+    """Give the columns and the rows of a curve, each cell a number or empty; half a line at the
+    end, which a process that was killed may have left, is none.
 
     Raises:
         ConfigError: the file cannot be read or is no curve.
@@ -84,7 +89,8 @@ def read_rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
     try:
         text = path.read_text(encoding="utf-8")
         reader = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())
-        columns, rows = list(reader.fieldnames or []), list(reader)
+        columns = list(reader.fieldnames or [])
+        rows = list(reader)
         for number, row in enumerate(rows, 2):
             if STEPS not in row or len(row) != len(columns) or None in row.values():
                 raise ValueError(f"line {number} has other cells than a {STEPS} and the columns of the first line")

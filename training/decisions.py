@@ -17,7 +17,9 @@ from .sparse import SparseRows
 
 @dataclass(frozen=True)
 class Decisions:
-    """A batch of decisions: what was seen (D rows), what was legal (u1 [D, A]), the action (i8), its log-probability (f4), the value (f4)."""
+    """A batch of decisions: what was seen (D rows), what was legal (u1 [D, A]), the action (i8),
+    its log-probability (f4), the value (f4).
+    """
 
     seen: SparseRows
     legal: NDArray[np.uint8]
@@ -30,9 +32,12 @@ class Decisions:
         return len(self.actions)
 
     def check(self, width: int, num_actions: int) -> None:
-        """Raise ValueError unless the arrays fit one another, with observations of so many numbers and so many actions."""
+        """Raise ValueError unless the arrays fit one another, with observations of so many numbers
+        and so many actions.
+        """
         self.seen.check(width)
-        number, floats = len(self.seen), (self.log_probs, self.values)
+        number = len(self.seen)
+        floats = (self.log_probs, self.values)
         if (
             self.legal.shape != (number, num_actions)
             or self.legal.dtype != np.uint8
@@ -68,7 +73,8 @@ class Decisions:
     @classmethod
     def none(cls, num_actions: int) -> Decisions:
         """Give an empty batch."""
-        floats, ints = np.zeros(0, np.float32), np.zeros(0, np.int64)
+        floats = np.zeros(0, np.float32)
+        ints = np.zeros(0, np.int64)
         return cls(
             SparseRows(np.zeros(1, np.int32), np.zeros(0, np.int32), floats),
             np.zeros((0, num_actions), np.uint8),
@@ -82,7 +88,9 @@ NEVER = 1e30  # exp(-NEVER) is zero, also times NEVER
 
 
 def masked_log_probs(logits: torch.Tensor, legal: torch.Tensor) -> torch.Tensor:
-    """Give the log-probability of every action (f4 [D, A]), about -NEVER where it is not legal (f4 [D, A], 1 where it is, else 0)."""
+    """Give the log-probability of every action (f4 [D, A]), about -NEVER where it is not legal (f4
+    [D, A], 1 where it is, else 0).
+    """
     # Adding is ten times faster than filling by a condition.
     return torch.log_softmax(logits + (legal - 1) * NEVER, dim=-1)
 
@@ -94,16 +102,20 @@ def entropies(log_probs: torch.Tensor) -> torch.Tensor:
 
 
 def sampled(log_probs: torch.Tensor, legal: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
-    """Draw an action a row (i8 [D]) by inverting the distribution function at ``uniform`` (f4 [D, 1], in [0, 1))."""
+    """Draw an action a row (i8 [D]) by inverting the distribution function at ``uniform`` (f4 [D,
+    1], in [0, 1)).
+    """
     heights = torch.softmax(log_probs, dim=-1).cumsum(dim=-1)
     # The first action above; should rounding leave none that is legal, the first legal one.
     return (legal * (1 + (heights > uniform * heights[:, -1:]).float())).argmax(dim=-1)
 
 
 def by_width(legal: NDArray[np.uint8], late: int, rows: NDArray[np.int64]) -> list[tuple[NDArray[np.int64], int]]:
-    """Split some rows of legal actions (u1 [D, A]) into those that need all logits and those that need only the ones from ``late`` on.
+    """Split some rows of legal actions (u1 [D, A]) into those that need all logits and those that
+    need only the ones from ``late`` on.
 
-    Gives, for each of the two that is not empty, its rows and its first action. Most decisions of Sleuth are offers to accuse: a twentieth of the actions.
+    Gives, for each of the two that is not empty, its rows and its first action. Most decisions of
+    Sleuth are offers to accuse: a twentieth of the actions.
     """
     wide = legal[rows, :late].any(axis=1)
     return [(some, first) for some, first in ((rows[wide], 0), (rows[~wide], late)) if len(some)]

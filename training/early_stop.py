@@ -12,8 +12,9 @@ from .config import EvaluationConfig
 class EarlyStop:
     """Watch the mean win shares of evaluations.
 
-    Whether to stop depends on nothing but the settings and the two numbers, so a run that was resumed stops where an unbroken one does, and one that
-    has stopped goes on with other settings. With other matches the numbers mean something else, and begin anew.
+    Whether to stop depends on nothing but the settings and the two numbers, so a run that was
+    resumed stops where an unbroken one does, and one that has stopped goes on with other settings.
+    With other matches the numbers mean something else, and begin anew.
 
     Args:
         settings: of the run.
@@ -33,7 +34,8 @@ class EarlyStop:
     @property
     def reason(self) -> str:
         """Why to stop; empty where there is no reason."""
-        stop_at, patience = self.settings.stop_at, self.settings.patience
+        stop_at = self.settings.stop_at
+        patience = self.settings.patience
         if stop_at is not None and self.best >= stop_at:
             return f"the mean win share {self.best:.1%} has reached evaluation.stop_at = {stop_at}"
         if patience is not None and self.since_best >= patience:
@@ -50,9 +52,13 @@ class EarlyStop:
         return {"best": self.best, "since_best": self.since_best, "matches": self.matches}
 
     def restore(self, state: dict[str, Any]) -> bool:
-        """Go on from a state, if it is of the same matches, and tell whether it is; whatever does not fit raises an error of any kind."""
-        best, since_best = float(state["best"]), int(state["since_best"])
+        """Go on from a state, if it is of the same matches, and tell whether it is; whatever does
+        not fit raises an error of any kind.
+        """
+        best = float(state["best"])
+        since_best = int(state["since_best"])
         same: bool = state.get("matches", self.matches) == self.matches  # older checkpoints have none
         if same:
-            self.best, self.since_best = best, since_best
+            self.best = best
+            self.since_best = since_best
         return same

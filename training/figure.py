@@ -1,4 +1,6 @@
-"""Learning curves as a picture: win shares in the evaluations of one or more runs, one panel for each opponent."""
+"""Learning curves as a picture: win shares in the evaluations of one or more runs, one panel for
+each opponent.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ examples:
   python -m training.plot runs/four_players runs/four_players-2 --hours --out curves.png
 
 Exit codes: 0 done; 1 the picture could not be written; 2 a mistake in the command, or a folder without a curve (one line); 130 Ctrl-C."""
-MOST_COLUMNS, LONGEST_LABEL = 3, 60
+MOST_COLUMNS = 3
+LONGEST_LABEL = 60
 DOTS_PER_INCH = 110
 STYLES = ("-", "--", ":", "-.")
 
@@ -44,7 +47,8 @@ class Evaluations:
         num_players: of its game.
         steps: decisions of the learner at each row that has an evaluation (f8 [E]).
         hours: of training (f8 [E]).
-        shares: win share against each opponent by its name (f8 [E], not a number where it was not played).
+        shares: win share against each opponent by its name (f8 [E], not a number where it was not
+            played).
     """
 
     label: str
@@ -139,7 +143,9 @@ def draw_panel(panel: Any, opponent: str, runs: Sequence[Evaluations], hours: bo
 
 
 def shortened(name: str) -> str:
-    """Give a name of which the end can be read; a legend leaves names out that begin with an underscore."""
+    """Give a name of which the end can be read; a legend leaves names out that begin with an
+    underscore.
+    """
     name = one_line(name)
     name = name if len(name) <= LONGEST_LABEL else f"…{name[1 - LONGEST_LABEL :]}"
     return f"./{name}" if name.startswith("_") else name
@@ -162,7 +168,9 @@ def make_parser() -> Parser:
 
 
 def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
-    """Run the command; give its exit code. `came` are the signals to stop, also those that a library has swallowed while it was imported."""
+    """Run the command; give its exit code. `came` are the signals to stop, also those that a
+    library has swallowed while it was imported.
+    """
     if came:
         raise KeyboardInterrupt
     try:

@@ -1,9 +1,10 @@
 """Fit the bot `racer`'s estimate of its chance to win later: ``python -m training.fit_racer``.
 
-Games are played by one racer among `entropy` bots. At every decision where a racer could risk to be wrong it is noted how the
-race stood and, where it waited, whether it won in the end. A logistic regression on that is the next round's estimate; racers that
-want to take a risk refrain from it in a share of the cases, so that it is learned what waiting would have brought there too.
-Each fit is put into the table when it is done, in the place of the one that was there.
+Games are played by one racer among `entropy` bots. At every decision where a racer could risk to be
+wrong it is noted how the race stood and, where it waited, whether it won in the end. A logistic
+regression on that is the next round's estimate; racers that want to take a risk refrain from it in
+a share of the cases, so that it is learned what waiting would have brought there too. Each fit is
+put into the table when it is done, in the place of the one that was there.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ VARIANTS: dict[str, dict[str, int | bool]] = {
 }
 MOMENTS = ("offer", "turn")
 REFRAINING = 0.3
-# Only where the chance to be right is at least this share of the estimate is it of any use to know better.
+# Only where the chance to be right is at least this share of the estimate is it of any use to know
+# better.
 NEAR = 0.5
 # Ridge: so many imaginary observations hold a weight at 0, for features of spread 1.
 RIDGE = 10.0
@@ -50,7 +52,8 @@ class Explorer(racer.RacerBot):
 
     def dares(self, moment: str, race: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Decide like a racer, but refrain in some cases; note where it waits."""
-        chances, prospects = race[:, racer.CHANCE], self.prospects(moment, race)
+        chances = race[:, racer.CHANCE]
+        prospects = self.prospects(moment, race)
         # Of the seed's bits those that hardly matter elsewhere.
         refrains = (seeds >> np.uint64(32)) % np.uint64(1000) < int(1000 * REFRAINING)
         dares = super().dares(moment, race, seeds) & ~(refrains & (chances < racer.SURE))
@@ -60,7 +63,9 @@ class Explorer(racer.RacerBot):
 
 
 def play(options: Options, explorer: Explorer, seed: int, num_games: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Play games; give for "offer" and "turn" how the race stood (f8 [N, F]) and whether who waited there won (bool [N])."""
+    """Play games; give for "offer" and "turn" how the race stood (f8 [N, F]) and whether who waited
+    there won (bool [N]).
+    """
     chance = np.random.default_rng(seed)
     seats = np.ones((num_games, options.num_players), np.int64)
     seats[np.arange(num_games), chance.integers(0, options.num_players, num_games)] = 0
@@ -89,15 +94,21 @@ def play(options: Options, explorer: Explorer, seed: int, num_games: int) -> dic
 
 
 def regress(races: np.ndarray, won: np.ndarray) -> np.ndarray:
-    """Fit a logistic regression with a ridge, of which the first feature is free; gives the weights, f8 [F].
+    """Fit a logistic regression with a ridge, of which the first feature is free; gives the
+    weights, f8 [F].
 
-    The last weight is -1: the odds against are in proportion to the number of rivals. Against bots that are never out it could not be learned.
+    The last weight is -1: the odds against are in proportion to the number of rivals. Against bots
+    that are never out it could not be learned.
     """
-    fitted, offset = races[:, :-1], -races[:, -1]
-    mean, spread = fitted.mean(axis=0), fitted.std(axis=0)
-    mean[0], spread[0] = 0.0, 1.0
+    fitted = races[:, :-1]
+    offset = -races[:, -1]
+    mean = fitted.mean(axis=0)
+    spread = fitted.std(axis=0)
+    mean[0] = 0.0
+    spread[0] = 1.0
     spread[spread < 1e-9] = np.inf  # what never varies gets no weight
-    scaled, weights = (fitted - mean) / spread, np.zeros(fitted.shape[1])
+    scaled = (fitted - mean) / spread
+    weights = np.zeros(fitted.shape[1])
     ridge = np.full(weights.size, RIDGE)
     ridge[0] = 1e-6
     for _ in range(NEWTON_STEPS):
@@ -110,13 +121,16 @@ def regress(races: np.ndarray, won: np.ndarray) -> np.ndarray:
 
 
 def fit(options: Options, rounds: int, num_games: int, batch: int, seed: int) -> dict[str, np.ndarray] | None:
-    """Fit the weights for one kind of game, over some rounds; before the first, waiting is worth a bit more than a fair share.
+    """Fit the weights for one kind of game, over some rounds; before the first, waiting is worth a
+    bit more than a fair share.
 
-    A moment at which nobody waited keeps these weights; gives None where nothing was learned at all.
+    A moment at which nobody waited keeps these weights; gives None where nothing was learned at
+    all.
     """
     weights = {moment: np.zeros(len(racer.FEATURES)) for moment in MOMENTS}
     for first in weights.values():
-        first[0], first[-1] = np.log((options.num_players - 1) / (options.num_players / 1.3 - 1.0)), -1.0
+        first[0] = np.log((options.num_players - 1) / (options.num_players / 1.3 - 1.0))
+        first[-1] = -1.0
     learned = set()
     for number in range(rounds):
         explorer = Explorer(options, weights)

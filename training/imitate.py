@@ -1,4 +1,6 @@
-"""The script ``python -m training.imitate``: see ``--help``. It guards `training.imitation`, whose imports take seconds, from the start."""
+"""The script ``python -m training.imitate``: see ``--help``. It guards `training.imitation`, whose
+imports take seconds, from the start.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Warm start: a policy learns to decide like a teacher, a bot or a policy file, and is saved for `training.train` to start from.
+"""Warm start: a policy learns to decide like a teacher, a bot or a policy file, and is saved for
+`training.train` to start from.
 
-`train` minimises the cross-entropy of the teacher's actions over the legal ones; `examine` tells on games that were held out how often both agree.
-Axis letters: ``D`` decisions, ``A`` actions.
+`train` minimises the cross-entropy of the teacher's actions over the legal ones; `examine` tells on
+games that were held out how often both agree. Axis letters: ``D`` decisions, ``A`` actions.
 """
 
 from __future__ import annotations
@@ -86,15 +87,20 @@ class Marks:
 
 
 def weights_of(kinds: Ints, declined: float) -> NDArray[np.float32]:
-    """Give the weight of each decision (f4 [D]): a declined offer stands for those that were left out, too."""
+    """Give the weight of each decision (f4 [D]): a declined offer stands for those that were left
+    out, too.
+    """
     return np.where(kinds == DECLINED, 1 / declined, 1).astype(np.float32)
 
 
 def train(
     network: Any, lessons: Lessons, settings: Settings, chance: np.random.Generator, show: Callable[[int, float], None]
 ) -> None:
-    """Learn from the lessons that are not held out; ``show`` is told how many minibatches are done, and the latest loss."""
-    rows, device = np.flatnonzero(~lessons.held_out), next(network.parameters()).device
+    """Learn from the lessons that are not held out; ``show`` is told how many minibatches are done,
+    and the latest loss.
+    """
+    rows = np.flatnonzero(~lessons.held_out)
+    device = next(network.parameters()).device
     optimizer = torch.optim.Adam(network.parameters(), eps=1e-5, fused=True)
     parts = ceil(len(rows) / settings.batch_size)
     for number in range(settings.epochs * parts):
@@ -112,7 +118,9 @@ def train(
 
 
 def _scores(network: Any, lessons: Lessons, rows: Ints) -> tuple[torch.Tensor, torch.Tensor]:
-    """Give the log-probability of the teacher's action (f4 [.]) and the likeliest action (i8 [.]) in some decisions."""
+    """Give the log-probability of the teacher's action (f4 [.]) and the likeliest action (i8 [.])
+    in some decisions.
+    """
     logits, _ = network(lessons.seen.take(rows))
     legal, actions = (
         torch.from_numpy(array).to(logits.device)
@@ -123,13 +131,17 @@ def _scores(network: Any, lessons: Lessons, rows: Ints) -> tuple[torch.Tensor, t
 
 
 def examine(network: Any, lessons: Lessons, declined: float) -> list[Marks]:
-    """Compare policy and teacher on the games that were held out: for each kind of decisions, and for all as often as they come."""
+    """Compare policy and teacher on the games that were held out: for each kind of decisions, and
+    for all as often as they come.
+    """
     rows = np.flatnonzero(lessons.held_out)
     with torch.inference_mode():
         scores = [_scores(network, lessons, rows[at : at + ROWS_EXAMINED]) for at in range(0, len(rows), ROWS_EXAMINED)]
     log_probs, likeliest = (np.concatenate([score[i].cpu().numpy() for score in scores]) for i in range(2))
-    actions, kinds = lessons.actions[rows], lessons.kinds[rows]
-    facts, weights = (likeliest == actions, lessons.again[rows] == actions, -log_probs), weights_of(kinds, declined)
+    actions = lessons.actions[rows]
+    kinds = lessons.kinds[rows]
+    facts = (likeliest == actions, lessons.again[rows] == actions, -log_probs)
+    weights = weights_of(kinds, declined)
     groups = {name: kinds == kind for kind, name in enumerate(KINDS)} | {"all": np.ones(len(rows), np.bool_)}
     return [
         Marks(name, int(group.sum()), *(float(np.average(fact[group], weights=weights[group])) for fact in facts))
@@ -216,7 +228,9 @@ def checked_out(text: str) -> Path:
 
 
 def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
-    """Run the command; give its exit code. `came` are the signals to stop, also those that a library has swallowed while it was imported."""
+    """Run the command; give its exit code. `came` are the signals to stop, also those that a
+    library has swallowed while it was imported.
+    """
     try:
         given = parsed(make_parser(), arguments)
         own = {
@@ -233,7 +247,8 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
                 "held_out",
             )
         }
-        config, out = make_config(overridden(read_file(own["config"]), given), own["config"]), checked_out(own["out"])
+        config = make_config(overridden(read_file(own["config"]), given), own["config"])
+        out = checked_out(own["out"])
         teacher = make_player(own["teacher"], config.options)
     except (ValueError, OSError) as error:
         return failed(error, 2)

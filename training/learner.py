@@ -11,9 +11,11 @@ import torch
 from sleuth_env.game import Bot
 from sleuth_env.policies.policy import Policy
 
-# Who may sit in the other seats: by a name that stays the same when a run is resumed, the player and its share.
+# Who may sit in the other seats: by a name that stays the same when a run is resumed, the player
+# and its share.
 Opponents = Mapping[str, tuple[Bot, float]]
-# A game that somebody has won: who sat in each seat, by these names or "learner", and the seat of who came first.
+# A game that somebody has won: who sat in each seat, by these names or "learner", and the seat of
+# who came first.
 Result = tuple[list[str], int]
 
 
@@ -58,7 +60,8 @@ class Learner(Protocol):
             stopped: is asked before every step; once it says True, the rollout is dropped.
 
         Returns:
-            None where the rollout was dropped: nothing has changed, but that other games may be under way.
+            None where the rollout was dropped: nothing has changed, but that other games may be
+                under way.
         """
         ...
 
@@ -66,7 +69,8 @@ class Learner(Protocol):
         """Begin with the weights of a policy.
 
         Raises:
-            ConfigError: it has another network or observation, or this algorithm cannot begin with one.
+            ConfigError: it has another network or observation, or this algorithm cannot begin with
+                one.
         """
         ...
 
@@ -79,9 +83,13 @@ class Learner(Protocol):
         ...
 
     def state(self) -> dict[str, Any]:
-        """Give all that `restore` needs as tensors and plain containers; the weights and the optimiser's state are "parameters"."""
+        """Give all that `restore` needs as tensors and plain containers; the weights and the
+        optimiser's state are "parameters".
+        """
         ...
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state, in which "steps" and "updates" are counted too; whatever does not fit raises an error of any kind."""
+        """Go on from a state, in which "steps" and "updates" are counted too; whatever does not fit
+        raises an error of any kind.
+        """
         ...

@@ -1,10 +1,12 @@
-"""What a teacher decides in games that it plays from every seat: the data set of `training.imitation`.
+"""What a teacher decides in games that it plays from every seat: the data set of
+`training.imitation`.
 
-Four decisions in five are offers to accuse that are declined. Only a share of those is kept, and each of them then weighs as much as
-those left out with it, so that how often the teacher accuses is learned as it is.
-A game belongs to the learner or is held out, with all of its decisions. A decision takes about 1.7 kB with four players (200 numbers that
-are not zero, the legal actions in bits), and twice that while the parts are joined.
-Axis letters: ``B`` games, ``D`` decisions, ``A`` actions.
+Four decisions in five are offers to accuse that are declined. Only a share of those is kept, and
+each of them then weighs as much as those left out with it, so that how often the teacher accuses is
+learned as it is. A game belongs to the learner or is held out, with all of its decisions. A
+decision takes about 1.7 kB with four players (200 numbers that are not zero, the legal actions in
+bits), and twice that while the parts are joined. Axis letters: ``B`` games, ``D`` decisions, ``A``
+actions.
 """
 
 from __future__ import annotations
@@ -96,7 +98,8 @@ def _played(config: Config, teacher: Bot, declined: float, held_out: float) -> I
     passing = np.array([verb_of(action, config.options) == "pass" for action in range(envs.num_actions)])
     held = chance.random(envs.num_envs) < held_out
     while True:
-        views, legal = envs.views(), envs.action_masks()
+        views = envs.views()
+        legal = envs.action_masks()
         actions = teacher.act(views, legal, bits.integers(0, 2**64, len(views), np.uint64))
         kinds = np.where(legal[:, passing].any(axis=1), np.where(passing[actions], DECLINED, ACCEPTED), TURN)
         kept = np.flatnonzero((kinds != DECLINED) | (chance.random(len(views)) < declined))
@@ -111,7 +114,9 @@ def _played(config: Config, teacher: Bot, declined: float, held_out: float) -> I
 def _again(
     teacher: Bot, views: Records, legal: NDArray[np.uint8], rows: Ints, actions: Ints, bits: np.random.Generator
 ) -> Ints:
-    """Ask the teacher once more in some games, with other random bits; elsewhere its action stands (i8 [B])."""
+    """Ask the teacher once more in some games, with other random bits; elsewhere its action stands
+    (i8 [B]).
+    """
     again = actions.copy()
     if len(rows):
         again[rows] = teacher.act(

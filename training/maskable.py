@@ -89,9 +89,11 @@ class MaskableLearner:
     """Learn by MaskablePPO; see `training.learner.Learner`."""
 
     def __init__(self, config: Config) -> None:
-        # The checks of every distribution cost a tenth of the time and can only fail where weights are no numbers any more.
+        # The checks of every distribution cost a tenth of the time and can only fail where weights
+        # are no numbers any more.
         torch.distributions.Distribution.set_default_validate_args(False)
-        self.config, self.progress = config, 0.0
+        self.config = config
+        self.progress = 0.0
         self.env = SleuthVecEnv(sleuth, config.options, config.num_envs, ["random"], record=config.record)
         self.model = self._make_model()
         self.model.set_logger(Logger(None, []))
@@ -101,7 +103,8 @@ class MaskableLearner:
         return MaskablePPO(
             CellPolicy,
             self.env,
-            # Functions of this run's progress: Stable-Baselines3 knows only that of the latest call of learn.
+            # Functions of this run's progress: Stable-Baselines3 knows only that of the latest call
+            # of learn.
             learning_rate=lambda _: ppo.at("learning_rate", self.progress),
             clip_range=lambda _: ppo.at("clip_range", self.progress),
             n_steps=ppo.rollout_steps,
@@ -135,8 +138,11 @@ class MaskableLearner:
 
     def learn(self, progress: float, stopped: Callable[[], bool]) -> Learned | None:
         """Collect one rollout and learn from it; None where it was stopped."""
-        before, updates, watch = self.steps, self.updates, Watch(stopped)
-        self.progress, self.model.ent_coef = progress, self.config.ppo.at("entropy", progress)
+        before = self.steps
+        updates = self.updates
+        watch = Watch(stopped)
+        self.progress = progress
+        self.model.ent_coef = self.config.ppo.at("entropy", progress)
         size = self.config.ppo.rollout_steps * self.config.num_envs
         self.model.learn(size, callback=watch, log_interval=None, reset_num_timesteps=False)
         if self.updates == updates:
@@ -161,13 +167,16 @@ class MaskableLearner:
         return self.network.player(self.steps)
 
     def state(self) -> dict[str, Any]:
-        """Give weights and optimiser; Stable-Baselines3 gives neither its generators nor the games under way."""
+        """Give weights and optimiser; Stable-Baselines3 gives neither its generators nor the games
+        under way.
+        """
         return {"parameters": self.model.get_parameters()}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state."""
         self.network.load_state_dict(state["parameters"]["policy"])
         restore_optimizer(self.network.optimizer, state["parameters"]["policy.optimizer"])
-        self.model.num_timesteps, self.model._n_updates = state["steps"], state["updates"]
+        self.model.num_timesteps = state["steps"]
+        self.model._n_updates = state["updates"]
         # Generators begin anew, from a seed that is not the first one's.
         self.model.set_random_seed((self.config.seed + self.steps) % 2**32)

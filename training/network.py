@@ -1,6 +1,8 @@
-"""The learner's network: multi-layer perceptrons for policy and value, with the shared cell network of `training.cells`.
+"""The learner's network: multi-layer perceptrons for policy and value, with the shared cell network
+of `training.cells`.
 
-Axis letters: ``B`` rows, ``N`` numbers of an observation, ``H`` units of the first hidden layer, ``A`` actions.
+Axis letters: ``B`` rows, ``N`` numbers of an observation, ``H`` units of the first hidden layer,
+    ``A`` actions.
 """
 
 from __future__ import annotations
@@ -25,13 +27,17 @@ from .config import Config, ConfigError, differences, verb_of
 from .relational import RelationalActorCritic, layer_of, set_layer
 from .sparse import Product, SparseRows
 
-# Columns of the first layer's matrix that lie together: a block of them fits the processor's second cache, where a sparse product picks out its rows.
+# Columns of the first layer's matrix that lie together: a block of them fits the processor's second
+# cache, where a sparse product picks out its rows.
 BLOCK = 128
 
 
 def begin_logits(last: nn.Linear, config: Config) -> None:
-    """Put the initial biases into the policy's last layer, and let a gem's score be added to the logit of accusing it."""
-    actions, network = accusations(config), config.network
+    """Put the initial biases into the policy's last layer, and let a gem's score be added to the
+    logit of accusing it.
+    """
+    actions = accusations(config)
+    network = config.network
     bias = [
         network.initial_bias.get(verb_of(action, config.options), 0.0)
         for action in range(sleuth.num_actions(config.options))
@@ -43,16 +49,21 @@ def begin_logits(last: nn.Linear, config: Config) -> None:
 
 
 class ActorCritic(nn.Module):
-    """Policy and value, two perceptrons that share no weights, for observations without their zeros.
+    """Policy and value, two perceptrons that share no weights, for observations without their
+    zeros.
 
-    Their first layers lie side by side in one matrix, so that the sparse product is done once: `first`, [N, 2 H] in blocks of columns, the policy's half first.
-    Weights begin orthogonal, those of the policy's last layer small, so that at first nothing but the initial biases counts.
+    Their first layers lie side by side in one matrix, so that the sparse product is done once:
+        `first`, [N, 2 H] in blocks of columns, the policy's half first.
+    Weights begin orthogonal, those of the policy's last layer small, so that at first nothing but
+    the initial biases counts.
     """
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        network, number = config.network, sleuth.num_actions(config.options)
-        self.size, self.units = sleuth.observation_size(config.options, config.record), network.hidden[0]
+        network = config.network
+        number = sleuth.num_actions(config.options)
+        self.size = sleuth.observation_size(config.options, config.record)
+        self.units = network.hidden[0]
         self.widths = [len(part) for part in np.array_split(range(self.units), ceil(self.units / BLOCK))]
         self.first = nn.ParameterList(torch.zeros(self.size, width) for width in 2 * self.widths)
         self.first_bias = nn.Parameter(torch.zeros(2 * self.units))
@@ -104,7 +115,8 @@ class ActorCritic(nn.Module):
         Raises:
             PolicyError: it has another architecture.
         """
-        network, cells = policy.network, [] if self.cells is None else linear_layers(self.cells.layers)
+        network = policy.network
+        cells = [] if self.cells is None else linear_layers(self.cells.layers)
         mine = [*self.layers(), *linear_layers([self.action_net])], cells
         if not isinstance(network, Mlp) or _shapes(*mine) != _shapes(network.layers, network.cells):
             raise PolicyError(f"{policy.name} has another network than the configuration's")
@@ -118,7 +130,9 @@ class ActorCritic(nn.Module):
 
 
 def set_blocks(blocks: list[nn.Parameter], weight: torch.Tensor) -> None:
-    """Put a linear layer's weight (f4 [outputs, inputs]) into blocks of the columns of its transpose."""
+    """Put a linear layer's weight (f4 [outputs, inputs]) into blocks of the columns of its
+    transpose.
+    """
     with torch.no_grad():
         for block, part in zip(blocks, weight.split([block.shape[1] for block in blocks]), strict=True):
             block.copy_(part.T)
@@ -212,8 +226,11 @@ def accusations(config: Config) -> list[int]:
 
 
 def gem_inputs(config: Config) -> NDArray[np.int32]:
-    """List the inputs that are about each gem card (i4 [G, K]): all blocks of the observation whose last axis is the gem cards."""
-    layout, number = sleuth.observation_layout(config.options, config.record), len(accusations(config))
+    """List the inputs that are about each gem card (i4 [G, K]): all blocks of the observation whose
+    last axis is the gem cards.
+    """
+    layout = sleuth.observation_layout(config.options, config.record)
+    number = len(accusations(config))
     places = [
         np.arange(layout.size)[layout[block.name]].reshape(-1, number) for block in layout if block.shape[-1] == number
     ]
@@ -238,7 +255,9 @@ class Cells(nn.Module):
         return scores
 
     def of_rows(self, observations: SparseRows) -> torch.Tensor:
-        """Give the scores (f4 [B, G]) for observations without their zeros; what many gem cards have in common is worked out once."""
+        """Give the scores (f4 [B, G]) for observations without their zeros; what many gem cards
+        have in common is worked out once.
+        """
         different, which = (
             torch.from_numpy(array).to(self.inputs.device)
             for array in observations.cells(self.places, *self.inputs.shape)

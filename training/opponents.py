@@ -33,7 +33,8 @@ def results_of(names: Sequence[str], players: NDArray[np.int64], rewards: NDArra
     Args:
         names: of the players, by their numbers.
         players: who sat in each seat (i8 [B, P]).
-        rewards: of the seats at the end (f8 [B, P]); positive only where one was right, greatest where he was the first.
+        rewards: of the seats at the end (f8 [B, P]); positive only where one was right, greatest
+            where he was the first.
     """
     won = rewards.max(axis=1) > 0
     return [
@@ -44,7 +45,9 @@ def results_of(names: Sequence[str], players: NDArray[np.int64], rewards: NDArra
 
 @dataclass
 class Member:
-    """A player's rating, and in how many seats it is from: those of games that somebody won, and those won by it."""
+    """A player's rating, and in how many seats it is from: those of games that somebody won, and
+    those won by it.
+    """
 
     rating: float = 0.0
     games: int = 0
@@ -58,7 +61,9 @@ class League:
         self.members = {LEARNER: Member()}
 
     def enter(self, names: Iterable[str]) -> None:
-        """Let opponents in, where they are new with the rating of the learner: a snapshot plays as he does."""
+        """Let opponents in, where they are new with the rating of the learner: a snapshot plays as
+        he does.
+        """
         for name in names:
             self.members.setdefault(name, Member(self.members[LEARNER].rating))
 
@@ -119,7 +124,8 @@ class Pool:
     """
 
     def __init__(self, config: Config, folder: Path) -> None:
-        self.settings, self.folder = config.opponents, folder / "pool"
+        self.settings = config.opponents
+        self.folder = folder / "pool"
         self.bots = {name: make_player(name, config.options) for name, share in self.settings.bots.items() if share > 0}
         self.past_selves: dict[str, Policy] = {}
 

@@ -1,4 +1,6 @@
-"""The script ``python -m training.plot``: see ``--help``. It guards `training.figure`, whose imports take seconds, from the start."""
+"""The script ``python -m training.plot``: see ``--help``. It guards `training.figure`, whose
+imports take seconds, from the start.
+"""
 
 from __future__ import annotations
 

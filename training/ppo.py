@@ -1,17 +1,23 @@
-"""Proximal policy optimisation by self-play: every seat of every game is a learner or a frozen opponent.
+"""Proximal policy optimisation by self-play: every seat of every game is a learner or a frozen
+opponent.
 
-From top to bottom: the **advantage estimate**; the **rollout**, in which decisions are collected; the **learner**, which draws players, plays,
+From top to bottom: the **advantage estimate**; the **rollout**, in which decisions are collected;
+    the **learner**, which draws players, plays,
 updates its network, and can be stored.
 
-A decision belongs to a trajectory: one seat's decisions in one game, in their order, however many others decide in between. A seat that is out
-decides no more and gets its reward when the game ends; that belongs to its last decision. A trajectory's last decision is complete when
-the same seat decides again or the game ends. Where a rollout ends before that, the decision **waits**: its value bootstraps the one before it, and it
-is learned from in the rollout that completes it, with the log-probability with which it was drawn. To drop it instead would leave out most often the
-decisions whose outcome is long in coming, wrong accusations above all.
+A decision belongs to a trajectory: one seat's decisions in one game, in their order, however many
+    others decide in between. A seat that is out
+decides no more and gets its reward when the game ends; that belongs to its last decision. A
+trajectory's last decision is complete when the same seat decides again or the game ends. Where a
+rollout ends before that, the decision **waits**: its value bootstraps the one before it, and it is
+learned from in the rollout that completes it, with the log-probability with which it was drawn. To
+drop it instead would leave out most often the decisions whose outcome is long in coming, wrong
+accusations above all.
 
-Schulman, Wolski, Dhariwal, Radford, Klimov, "Proximal policy optimization algorithms", 2017; Schulman, Moritz, Levine, Jordan, Abbeel,
-"High-dimensional continuous control using generalized advantage estimation", 2016.
-Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an observation, ``D`` decisions.
+Schulman, Wolski, Dhariwal, Radford, Klimov, "Proximal policy optimization algorithms", 2017;
+Schulman, Moritz, Levine, Jordan, Abbeel, "High-dimensional continuous control using generalized
+advantage estimation", 2016. Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of
+an observation, ``D`` decisions.
 """
 
 from __future__ import annotations
@@ -46,19 +52,24 @@ Floats = NDArray[np.float32]
 
 # --- the advantage estimate ---
 
-# Instead of the number of the decision that follows in a trajectory: it is not known yet; there is none, the game has ended.
-OPEN, ENDED = -1, -2
+# Instead of the number of the decision that follows in a trajectory: it is not known yet; there is
+# none, the game has ended.
+OPEN = -1
+ENDED = -2
 
 
 @kernel
 def advantages(rewards: Any, values: Any, final_values: Any, followers: Any, gamma: Any, gae_lambda: Any) -> Any:
-    """Estimate the advantage of each decision over trajectories that lie between one another (generalised advantage estimate).
+    """Estimate the advantage of each decision over trajectories that lie between one another
+    (generalised advantage estimate).
 
     Args:
         rewards: f4 [D], between a decision and the same seat's next one, or the game's end.
         values: f4 [D], the network's.
-        final_values: f4 [D], the value after a game's truncation; zero after its end by the rules, and for who was out or right already.
-        followers: i8 [D], the number of the trajectory's next decision, always a greater one, or `ENDED` or `OPEN`.
+        final_values: f4 [D], the value after a game's truncation; zero after its end by the rules,
+            and for who was out or right already.
+        followers: i8 [D], the number of the trajectory's next decision, always a greater one, or
+            `ENDED` or `OPEN`.
         gamma: the discount of a decision.
         gae_lambda: the estimate's lambda.
 
@@ -81,8 +92,9 @@ def advantages(rewards: Any, values: Any, final_values: Any, followers: Any, gam
 class Rollout:
     """Collect decisions and what follows each of them.
 
-    `rewards`, `final_values` and `followers` are what `advantages` takes, with room for all; `last` is the number of the last decision of each
-    seat of each game under way (i8 [B, P], -1 where there is none).
+    `rewards`, `final_values` and `followers` are what `advantages` takes, with room for all; `last`
+    is the number of the last decision of each seat of each game under way (i8 [B, P], -1 where
+    there is none).
 
     Args:
         waiting: decisions of the rollout before that are not complete; they come first.
@@ -91,10 +103,13 @@ class Rollout:
     """
 
     def __init__(self, waiting: Decisions, last: Ints, room: int) -> None:
-        self.waiting, self.parts, self.size = len(waiting), [waiting], len(waiting)
+        self.waiting = len(waiting)
+        self.parts = [waiting]
+        self.size = len(waiting)
         self.last = last.copy()
         self.followers = np.full(self.size + room, OPEN, np.int64)
-        self.rewards, self.final_values = np.zeros(self.size + room, np.float32), np.zeros(self.size + room, np.float32)
+        self.rewards = np.zeros(self.size + room, np.float32)
+        self.final_values = np.zeros(self.size + room, np.float32)
         self.episodes: list[tuple[float, int]] = []
         self.results: list[Result] = []
 
@@ -113,15 +128,20 @@ class Rollout:
         self.size += len(decisions)
 
     def end(self, games: Ints, rewards: NDArray[np.float64], final_values: Floats) -> None:
-        """End games (i8 [K]) with the rewards and the values after the end of all seats (both [K, P])."""
+        """End games (i8 [K]) with the rewards and the values after the end of all seats (both [K,
+        P]).
+        """
         numbers = self.last[games]
         there = numbers >= 0
         self.followers[numbers[there]] = ENDED
-        self.rewards[numbers[there]], self.final_values[numbers[there]] = rewards[there], final_values[there]
+        self.rewards[numbers[there]] = rewards[there]
+        self.final_values[numbers[there]] = final_values[there]
         self.last[games] = -1
 
     def left(self, decisions: Decisions) -> tuple[Decisions, Ints]:
-        """Give those of all decisions that still wait, and whose they are (i8 [B, P]), for the next rollout."""
+        """Give those of all decisions that still wait, and whose they are (i8 [B, P]), for the next
+        rollout.
+        """
         numbers = np.flatnonzero(self.followers[: self.size] == OPEN)
         return decisions.take(numbers), np.where(self.last >= 0, np.searchsorted(numbers, self.last), -1)
 
@@ -137,13 +157,17 @@ class PpoLearner:
     """Learn from every seat; see `training.learner.Learner`."""
 
     def __init__(self, config: Config) -> None:
-        self.config, self.steps, self.updates = config, 0, 0
+        self.config = config
+        self.steps = 0
+        self.updates = 0
         torch.manual_seed(config.seed)
         self.device = device_of(config)
-        self.network, self.late = make_network(config).to(self.device), accusations(config)[0]
+        self.network = make_network(config).to(self.device)
+        self.late = accusations(config)[0]
         self._begin_optimizer()
         self.threads = Threads(config.threads)
-        # The cheapest observation: the learner's own decisions get theirs, which may cost many times as much.
+        # The cheapest observation: the learner's own decisions get theirs, which may cost many
+        # times as much.
         self.envs = SleuthVectorEnv(
             config.num_envs, record="raw", copy=False, threads=config.threads, **asdict(config.options)
         )
@@ -168,27 +192,36 @@ class PpoLearner:
         """Begin new games; all seats are the learner's until opponents are set."""
         shape = (self.config.num_envs, self.config.options.num_players)
         self.envs.reset(seed=self.chance.integers(2**63, size=shape[0]).tolist())
-        self._rows, self._seated = np.arange(shape[0]), False
-        self._players, self._lengths = np.full(shape, LEARNER), np.zeros(shape, np.int64)
-        self._last, self._waiting = np.full(shape, -1), Decisions.none(self.envs.num_actions)
+        self._rows = np.arange(shape[0])
+        self._seated = False
+        self._players = np.full(shape, LEARNER)
+        self._lengths = np.zeros(shape, np.int64)
+        self._last = np.full(shape, -1)
+        self._waiting = Decisions.none(self.envs.num_actions)
 
     # Who plays.
 
     def set_opponents(self, opponents: Opponents) -> None:
-        """Draw the players of games dealt from now on from the learner and these; those under way keep theirs, but who has left is replaced."""
+        """Draw the players of games dealt from now on from the learner and these; those under way
+        keep theirs, but who has left is replaced.
+        """
         number_of = {name: number for number, name in enumerate(opponents, 1)}
         moved = np.array([LEARNER, *(number_of.get(name, -1) for name in self._names)])
-        self._names, self._opponents = list(opponents), [player for player, _ in opponents.values()]
+        self._names = list(opponents)
+        self._opponents = [player for player, _ in opponents.values()]
         shares = np.array([self.config.opponents.learner, *(share for _, share in opponents.values())])
         self._shares = shares / shares.sum()
         self._players = moved[self._players]
         gone = np.flatnonzero(self._players < 0)
         self._players.flat[gone] = self.chance.choice(len(shares), len(gone), p=self._shares)
         if not self._seated:
-            self._players, self._seated = self._drawn(len(self._players)), True
+            self._players = self._drawn(len(self._players))
+            self._seated = True
 
     def _drawn(self, games: int) -> Ints:
-        """Draw who sits in each seat of new games (i8 [games, P]); a game without the learner gets it into one seat."""
+        """Draw who sits in each seat of new games (i8 [games, P]); a game without the learner gets
+        it into one seat.
+        """
         players = self.chance.choice(len(self._shares), (games, self.config.options.num_players), p=self._shares)
         lacking = np.flatnonzero((players != LEARNER).all(axis=1))
         players[lacking, self.chance.integers(players.shape[1], size=len(lacking))] = LEARNER
@@ -208,10 +241,14 @@ class PpoLearner:
         return rollout
 
     def _act(self, rollout: Rollout) -> Ints:
-        """Let everybody choose in all games in which he is to act, and keep the learner's decisions; give the actions."""
+        """Let everybody choose in all games in which he is to act, and keep the learner's
+        decisions; give the actions.
+        """
         seats = self.envs.acting_seat
-        players, actions = self._players[self._rows, seats], np.zeros(len(seats), np.int64)
-        views, legal = opaque(self.envs.views()), self.envs.action_masks()
+        players = self._players[self._rows, seats]
+        actions = np.zeros(len(seats), np.int64)
+        views = opaque(self.envs.views())
+        legal = self.envs.action_masks()
         jobs = [
             (number, rows, self._random(number, rows))
             for number in np.unique(players)
@@ -230,7 +267,9 @@ class PpoLearner:
         return actions
 
     def _random(self, player: int, rows: Ints) -> NDArray[Any]:
-        """Draw what a player needs to choose in some games: the learner a number in [0, 1) for each (f4 [D, 1]), an opponent 64 bits (u8 [D])."""
+        """Draw what a player needs to choose in some games: the learner a number in [0, 1) for each
+        (f4 [D, 1]), an opponent 64 bits (u8 [D]).
+        """
         return (
             self.chance.random((len(rows), 1), np.float32)
             if player == LEARNER
@@ -239,8 +278,10 @@ class PpoLearner:
 
     def _decide(self, views: Records, legal: NDArray[np.uint8], uniform: Floats) -> Decisions:
         """Let the learner choose in some games, one a row."""
-        seen, number = observed(self.config, views), len(views)
-        actions, (drawn, values) = np.zeros(number, np.int64), np.zeros((2, number), np.float32)
+        seen = observed(self.config, views)
+        number = len(views)
+        actions = np.zeros(number, np.int64)
+        (drawn, values) = np.zeros((2, number), np.float32)
         for some, first in by_width(legal, self.late, np.arange(number)):
             allowed = self._tensor(legal[some, first:]).float()
             with torch.inference_mode():
@@ -257,14 +298,16 @@ class PpoLearner:
     def _end(self, rollout: Rollout, truncated: NDArray[np.bool_], rewards: NDArray[np.float64]) -> None:
         """Pay the seats of games that have ended, and seat players at the next ones."""
         games, views = self.envs.final_views()
-        cut, final_values = truncated[games], np.zeros(views.shape, np.float32)
+        cut = truncated[games]
+        final_values = np.zeros(views.shape, np.float32)
         if cut.any():
             final_values[cut] = self._values(observed(self.config, opaque(views)[cut].view(sleuth.VIEW)))
         rollout.end(games, rewards[games], final_values)
         rollout.results += league.results_of((league.LEARNER, *self._names), self._players[games], rewards[games])
         learned = self._players[games] == LEARNER
         rollout.episodes += zip(rewards[games][learned].tolist(), self._lengths[games][learned].tolist(), strict=True)
-        self._players[games], self._lengths[games] = self._drawn(len(games)), 0
+        self._players[games] = self._drawn(len(games))
+        self._lengths[games] = 0
 
     def _values(self, seen: SparseRows) -> Floats:
         with torch.inference_mode():
@@ -274,11 +317,15 @@ class PpoLearner:
 
     @property
     def only_value(self) -> bool:
-        """Whether only the value is learned yet: a policy to start from comes without one, and advantages of no worth would spoil it."""
+        """Whether only the value is learned yet: a policy to start from comes without one, and
+        advantages of no worth would spoil it.
+        """
         return self.config.start is not None and self.steps < self.config.ppo.value_first
 
     def learn(self, progress: float, stopped: Callable[[], bool]) -> Learned | None:
-        """Collect one rollout and learn from it; None where it was stopped, and then all is as before."""
+        """Collect one rollout and learn from it; None where it was stopped, and then all is as
+        before.
+        """
         before = self._position()
         rollout = self._collect(stopped)
         if rollout is None:
@@ -289,16 +336,19 @@ class PpoLearner:
             # These were valued by the network as it was before the last update.
             decisions.values[: rollout.waiting] = self._values(self._waiting.seen)
         statistics = self._update(decisions, rollout, progress)
-        only_value, self.steps = self.only_value, self.steps + rollout.fresh
+        only_value = self.only_value
+        self.steps = self.steps + rollout.fresh
         if only_value and not self.only_value:
-            # Its count of steps must be that of the policy's weights, too, or the first ones would be several times too long.
+            # Its count of steps must be that of the policy's weights, too, or the first ones would
+            # be several times too long.
             self._begin_optimizer()
         self._waiting, self._last = rollout.left(decisions)
         return Learned(rollout.episodes, statistics, rollout.results)
 
     def _update(self, decisions: Decisions, rollout: Rollout, progress: float) -> dict[str, float]:
         """Learn from the decisions that are complete."""
-        ppo, size = self.config.ppo, len(decisions)
+        ppo = self.config.ppo
+        size = len(decisions)
         arrays = rollout.rewards[:size], decisions.values, rollout.final_values[:size], rollout.followers[:size]
         estimates = advantages(*arrays, ppo.gamma, ppo.gae_lambda)
         complete = np.flatnonzero(rollout.followers[:size] != OPEN)
@@ -318,8 +368,12 @@ class PpoLearner:
     def _passes(
         self, decisions: Decisions, estimates: Floats, complete: Ints, settings: dict[str, float]
     ) -> list[torch.Tensor]:
-        """Pass over minibatches of about equal size, as often as the settings say; give what `CURVES` names for each."""
-        ppo, returns, means = self.config.ppo, estimates + decisions.values, []
+        """Pass over minibatches of about equal size, as often as the settings say; give what
+        `CURVES` names for each.
+        """
+        ppo = self.config.ppo
+        returns = estimates + decisions.values
+        means = []
         goods = (estimates - estimates[complete].mean()) / (estimates[complete].std() + 1e-8)
         for group in self.optimizer.param_groups:
             group["lr"] = settings["learning_rate"]
@@ -353,7 +407,8 @@ class PpoLearner:
         self, decisions: Decisions, rows: Ints, goods: Floats, returns: Floats, settings: dict[str, float]
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Give the loss and what `CURVES` names, both summed over some decisions."""
-        widths, clip = by_width(decisions.legal, self.late, rows), settings["clip_range"]
+        widths = by_width(decisions.legal, self.late, rows)
+        clip = settings["clip_range"]
         log_probs, entropy, values = map(
             torch.cat, zip(*(self._judged(decisions.take(some), first) for some, first in widths), strict=True)
         )
@@ -361,17 +416,18 @@ class PpoLearner:
         old, good, target = (self._tensor(array[order]) for array in (decisions.log_probs, goods, returns))
         moved = log_probs - old
         ratio = moved.exp()
-        policy_loss, value_loss = (
-            -torch.min(ratio * good, ratio.clamp(1 - clip, 1 + clip) * good).sum(),
-            (values - target).square().sum(),
-        )
+        policy_loss = -torch.min(ratio * good, ratio.clamp(1 - clip, 1 + clip) * good).sum()
+        value_loss = (values - target).square().sum()
         of_policy = policy_loss - settings["entropy"] * entropy.sum()
         loss = self.config.ppo.value_weight * value_loss + (0 if self.only_value else of_policy)
-        divergence, clipped = (ratio - 1 - moved).sum(), ((ratio - 1).abs() > clip).float().sum()
+        divergence = (ratio - 1 - moved).sum()
+        clipped = ((ratio - 1).abs() > clip).float().sum()
         return loss, torch.stack([loss, policy_loss, value_loss, -entropy.sum(), divergence, clipped]).detach()
 
     def _judged(self, decisions: Decisions, first: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Give the log-probabilities of the actions taken, the entropies and the values, of decisions with no legal action before ``first``."""
+        """Give the log-probabilities of the actions taken, the entropies and the values, of
+        decisions with no legal action before ``first``.
+        """
         logits, values = self.network(decisions.seen, first)
         log_probs = masked_log_probs(logits, self._tensor(decisions.legal[:, first:]).float())
         return log_probs.gather(1, self._tensor(decisions.actions - first)[:, None])[:, 0], entropies(log_probs), values
@@ -383,7 +439,9 @@ class PpoLearner:
         return self.network.policy(self.config, self.steps)
 
     def state(self) -> dict[str, Any]:
-        """Give weights, optimiser, generators, the games under way and the decisions that wait in them."""
+        """Give weights, optimiser, generators, the games under way and the decisions that wait in
+        them.
+        """
         games = self._position() | {
             "names": self._names,
             "seated": self._seated,
@@ -399,23 +457,25 @@ class PpoLearner:
         """Go on from a state; where it has another number of games, new ones are dealt."""
         self.network.load_state_dict(state["parameters"]["policy"])
         restore_optimizer(self.optimizer, state["parameters"]["optimizer"])
-        self.steps, self.updates = state["steps"], state["updates"]
+        self.steps = state["steps"]
+        self.updates = state["updates"]
         games = each_array(lambda tensor: tensor.cpu().numpy(), state["games"])
-        self.chance.bit_generator.state, self.bits.bit_generator.state = games["chance"], games["bits"]
+        self.chance.bit_generator.state = games["chance"]
+        self.bits.bit_generator.state = games["bits"]
         self._deal()
         if len(games["players"]) == self.config.num_envs:
             waiting = Decisions(**games["waiting"] | {"seen": SparseRows(**games["waiting"]["seen"])})
             self._check(games, waiting)
             self._return_to(games)
-            self._seated, self._names, self._last, self._waiting = (
-                bool(games["seated"]),
-                games["names"],
-                games["last"],
-                waiting,
-            )
+            self._seated = bool(games["seated"])
+            self._names = games["names"]
+            self._last = games["last"]
+            self._waiting = waiting
 
     def _check(self, games: dict[str, Any], waiting: Decisions) -> None:
-        """Raise ValueError where what was stored points outside of what there is; the bytes of the games themselves are taken as they are."""
+        """Raise ValueError where what was stored points outside of what there is; the bytes of the
+        games themselves are taken as they are.
+        """
         waiting.check(sleuth.observation_size(self.config.options, self.config.record), self.envs.num_actions)
         if not isinstance(games["names"], list) or not all(isinstance(name, str) for name in games["names"]):
             raise ValueError("its opponents have no names")
@@ -440,6 +500,8 @@ class PpoLearner:
 
     def _return_to(self, position: dict[str, Any]) -> None:
         """Go back to where they were."""
-        self.chance.bit_generator.state, self.bits.bit_generator.state = position["chance"], position["bits"]
+        self.chance.bit_generator.state = position["chance"]
+        self.bits.bit_generator.state = position["bits"]
         self.envs.set_state(position["envs"])
-        self._players, self._lengths = position["players"], position["lengths"]
+        self._players = position["players"]
+        self._lengths = position["lengths"]

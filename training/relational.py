@@ -1,4 +1,5 @@
-"""The learner's relational network: the way of `sleuth_env.relational` with torch, and a value beside it.
+"""The learner's relational network: the way of `sleuth_env.relational` with torch, and a value
+beside it.
 
 The value has embeddings of its own, and no cells, which cost most.
 """
@@ -63,7 +64,8 @@ class Layers(nn.ModuleDict):
         weights = layer.weight.split([part.shape[-1] for part in parts], dim=1)
         shapes = [part.shape[1:3] for part in parts]
         most = torch.broadcast_shapes(*shapes)
-        # Arrays of the full size are what costs time: one product makes it, and the sum of all that is smaller is added in place.
+        # Arrays of the full size are what costs time: one product makes it, and the sum of all that
+        # is smaller is added in place.
         large = [i for i, shape in enumerate(shapes) if shape == most]
         found = (
             linear(
@@ -82,7 +84,9 @@ class Layers(nn.ModuleDict):
         return found.add_(sum(small[1:], small[0])) if small else found
 
     def relu(self, values: torch.Tensor) -> torch.Tensor:
-        """Replace what is negative by zero, in place: they come from `mix`, and nobody else has them."""
+        """Replace what is negative by zero, in place: they come from `mix`, and nobody else has
+        them.
+        """
         return values.relu_()
 
     def total(self, values: torch.Tensor, axis: int, scale: float) -> torch.Tensor:
@@ -103,7 +107,8 @@ class RelationalActorCritic(nn.Module):
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        self.size, self.units = sleuth.observation_size(config.options, config.record), config.network.units
+        self.size = sleuth.observation_size(config.options, config.record)
+        self.units = config.network.units
         self.relations = sleuth.relations(config.options, config.record)
         parts = layer_parts(self.relations.sizes, self.units)
         self.actor = Layers(parts, self.relations.question_gems)
@@ -133,7 +138,8 @@ class RelationalActorCritic(nn.Module):
         return Policy(sleuth, config.options, config.record, Relational(layers, self.units), steps=steps)
 
     def load(self, policy: Policy) -> None:
-        """Take over the weights of a policy, of whatever number of players; the value's stay as they are.
+        """Take over the weights of a policy, of whatever number of players; the value's stay as
+        they are.
 
         Raises:
             PolicyError: it has another architecture.

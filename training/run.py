@@ -1,7 +1,8 @@
-"""One training run: a learner against the pool, with a learning curve, evaluations and checkpoints in a run folder.
+"""One training run: a learner against the pool, with a learning curve, evaluations and checkpoints
+in a run folder.
 
-The folder holds ``config.yaml`` (resolved), ``progress.csv``, ``tensorboard/``, ``checkpoints/``, ``pool/`` (past selves),
-``league.csv`` (ratings), ``last.safetensors`` and ``best.safetensors``.
+The folder holds ``config.yaml`` (resolved), ``progress.csv``, ``tensorboard/``, ``checkpoints/``,
+``pool/`` (past selves), ``league.csv`` (ratings), ``last.safetensors`` and ``best.safetensors``.
 """
 
 from __future__ import annotations
@@ -47,13 +48,16 @@ class Run:
     """
 
     def __init__(self, config: Config, folder: Path) -> None:
-        self.config, self.folder = config, folder
+        self.config = config
+        self.folder = folder
         torch.set_num_threads(config.torch_threads)
         self.pool = Pool(config, folder)
         self.baselines = {name: make_player(name, config.options) for name in config.evaluation.against}
-        self.iterations, self.seconds = 0, 0.0
+        self.iterations = 0
+        self.seconds = 0.0
         self.best_score = -np.inf  # of the file; the checkpoint may know less
-        self.early_stop, self.league = EarlyStop(config.evaluation), League()
+        self.early_stop = EarlyStop(config.evaluation)
+        self.league = League()
         self.same_matches = True  # as those in which the run was evaluated before
         self.lock: IO[bytes] | None = None
         self.signal = 0
@@ -75,10 +79,12 @@ class Run:
         return MaskableLearner(self.config)
 
     def start(self) -> None:
-        """Make the run folder, take the first snapshot and write the first checkpoint; whatever fails leaves no folder.
+        """Make the run folder, take the first snapshot and write the first checkpoint; whatever
+        fails leaves no folder.
 
         Raises:
-            ValueError: there is no policy to start from, or it does not fit, or the folder cannot be made.
+            ValueError: there is no policy to start from, or it does not fit, or the folder cannot
+                be made.
         """
         if self.config.start is not None:
             self.learner.load(make_player(self.config.start, self.config.options))
@@ -102,7 +108,8 @@ class Run:
         """Take up the latest checkpoint that is whole.
 
         Raises:
-            ConfigError: there is none, it is of another network, or another process trains in the folder.
+            ConfigError: there is none, it is of another network, or another process trains in the
+                folder.
         """
         self.lock = locked(self.folder)
         try:
@@ -148,7 +155,8 @@ class Run:
     def _restore(self, path: Path) -> None:
         state = read_checkpoint(path, "cpu")
         try:
-            # Older checkpoints have only the options, or not even those, and neither of the other two.
+            # Older checkpoints have only the options, or not even those, and neither of the other
+            # two.
             stored = state.get("fixed", {f"options.{name}": value for name, value in state.get("options", {}).items()})
             fixed = self.config.fixed()
             differing = differences(stored, {key: fixed.get(key) for key in stored}, "in config.yaml")
@@ -159,7 +167,8 @@ class Run:
             self.league.restore(state.get("league", self.league.state()))
         except Exception as error:
             raise ConfigError(f"{path} cannot be resumed: {' '.join(str(error).split())[:300]}") from error
-        self.iterations, self.seconds = state["iterations"], state["seconds"]
+        self.iterations = state["iterations"]
+        self.seconds = state["seconds"]
         self.pool.restore(state["pool"])
 
     def _begin(self) -> None:
@@ -201,14 +210,18 @@ class Run:
         return self.signal
 
     def _begin_matches(self) -> None:
-        """Put the best policy of other matches aside, for its score cannot be compared; from here on that holds after a kill, too."""
+        """Put the best policy of other matches aside, for its score cannot be compared; from here
+        on that holds after a kill, too.
+        """
         best = self.folder / "best.safetensors"
         if best.exists():
             best.replace(best.with_name(f"best-{self.steps:012d}.safetensors"))
         self.checkpoint()
 
     def _learn(self) -> Learned | None:
-        """Collect one rollout and learn from it; None where a signal ended the rollout, and nothing has changed."""
+        """Collect one rollout and learn from it; None where a signal ended the rollout, and nothing
+        has changed.
+        """
         learned = self.learner.learn(self.steps / self.config.total_steps, lambda: bool(self.signal))
         if learned is not None and not all_finite(list(self.learner.network.parameters())):
             raise PolicyError(
@@ -235,8 +248,11 @@ class Run:
             self.checkpoint()
 
     def evaluate(self) -> dict[str, float]:
-        """Play the evaluation's matches, keep the policy if it is the best so far, and give the win shares."""
-        settings, policy = self.config.evaluation, self.policy()
+        """Play the evaluation's matches, keep the policy if it is the best so far, and give the win
+        shares.
+        """
+        settings = self.config.evaluation
+        policy = self.policy()
         results = evaluate(
             sleuth, self.config.options, policy, list(self.baselines.values()), settings.deals, settings.seed
         )
@@ -275,7 +291,9 @@ class Run:
         )
 
     def checkpoint(self) -> None:
-        """Write what `resume` needs, and the last policy, each in one atomic step; let old checkpoints go."""
+        """Write what `resume` needs, and the last policy, each in one atomic step; let old
+        checkpoints go.
+        """
         state = {
             **self.learner.state(),
             "steps": self.steps,

@@ -20,7 +20,8 @@ class Screen:
     """
 
     def __init__(self, total: int, done: int = 0, unit: str = "steps") -> None:
-        self.total, self.unit = total, unit
+        self.total = total
+        self.unit = unit
         self._last_line = 0.0
         self._bar: Progress | None = None
         if sys.stdout.isatty():
@@ -35,7 +36,9 @@ class Screen:
             self._bar.start()
 
     def show(self, done: int, text: str, always: bool = False) -> None:
-        """Show how much is done, and a text; ``always`` also where the last line is only a moment old."""
+        """Show how much is done, and a text; ``always`` also where the last line is only a moment
+        old.
+        """
         if self._bar is not None:
             self._bar.update(self._task, completed=done, description=text)
         elif always or time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:

@@ -1,8 +1,11 @@
-"""Observations without their zeros, and the product of such rows with a matrix, which costs a tenth of the dense one.
+"""Observations without their zeros, and the product of such rows with a matrix, which costs a tenth
+of the dense one.
 
-Of the numbers of an observation all but one in twenty or so are zero: answers not given, events that did not happen. What is
+Of the numbers of an observation all but one in twenty or so are zero: answers not given, events
+    that did not happen. What is
 left out here is what a network's first layer multiplies by nothing.
-Axis letters: ``B`` rows, ``N`` numbers of an observation, ``E`` numbers that are not zero, ``H`` units.
+Axis letters: ``B`` rows, ``N`` numbers of an observation, ``E`` numbers that are not zero, ``H``
+    units.
 """
 
 from __future__ import annotations
@@ -42,8 +45,12 @@ class SparseRows:
         return len(self.starts) - 1
 
     def check(self, width: int) -> None:
-        """Raise ValueError unless these are rows of so many numbers: the kernels that read them do not look."""
-        starts, columns, values = self.starts, self.columns, self.values
+        """Raise ValueError unless these are rows of so many numbers: the kernels that read them do
+        not look.
+        """
+        starts = self.starts
+        columns = self.columns
+        values = self.values
         kinds = (starts.dtype, columns.dtype, values.dtype) == (
             np.int32,
             np.int32,
@@ -98,9 +105,11 @@ class SparseRows:
     def cells(
         self, places: NDArray[np.int32], number: int, width: int
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Cut each row into ``number`` cells of ``width`` numbers; column ``i`` goes to number ``places[i]`` of all of them, or (-1) nowhere.
+        """Cut each row into ``number`` cells of ``width`` numbers; column ``i`` goes to number
+        ``places[i]`` of all of them, or (-1) nowhere.
 
-        Gives the cells that differ, f4 [U, width], and which of them each row's cells are, i8 [B, number]. Most cells are equal to many others.
+        Gives the cells that differ, f4 [U, width], and which of them each row's cells are, i8 [B,
+        number]. Most cells are equal to many others.
         """
         return _cells(self.starts, self.columns, self.values, self.values.view(np.int32), places, number, width)
 
@@ -113,12 +122,16 @@ def observed(config: Config, views: Records) -> SparseRows:
 
 
 class Product(torch.autograd.Function):
-    """The product of sparse rows, which are constant, and a matrix, which learns and lies in blocks of columns: ``Product.apply(rows, *blocks)``."""
+    """The product of sparse rows, which are constant, and a matrix, which learns and lies in blocks
+    of columns: ``Product.apply(rows, *blocks)``.
+    """
 
     @staticmethod
     def forward(context: Any, rows: SparseRows, *blocks: torch.Tensor) -> torch.Tensor:
         """Give ``rows`` times the whole matrix, f4 [B, H]."""
-        context.rows, context.size, context.widths = rows, len(blocks[0]), [block.shape[1] for block in blocks]
+        context.rows = rows
+        context.size = len(blocks[0])
+        context.widths = [block.shape[1] for block in blocks]
         return torch.cat([rows.times(block) for block in blocks], dim=1)
 
     @staticmethod
@@ -136,12 +149,14 @@ def _packed(matrix: Any) -> Any:
         for i in range(matrix.shape[1]):
             number += matrix[k, i] != 0.0
         starts[k + 1] = starts[k] + number
-    columns, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
+    columns = np.empty(starts[-1], np.int32)
+    values = np.empty(starts[-1], np.float32)
     at = 0
     for k in range(len(matrix)):
         for i in range(matrix.shape[1]):
             if matrix[k, i] != 0.0:
-                columns[at], values[at] = i, matrix[k, i]
+                columns[at] = i
+                values[at] = matrix[k, i]
                 at += 1
     return starts, columns, values
 
@@ -151,9 +166,11 @@ def _taken(starts: Any, columns: Any, values: Any, rows: Any) -> Any:
     ends = np.zeros(rows.size + 1, np.int32)
     for k in range(rows.size):
         ends[k + 1] = ends[k] + starts[rows[k] + 1] - starts[rows[k]]
-    some_columns, some_values = np.empty(ends[-1], np.int32), np.empty(ends[-1], np.float32)
+    some_columns = np.empty(ends[-1], np.int32)
+    some_values = np.empty(ends[-1], np.float32)
     for k in range(rows.size):
-        first, last = starts[rows[k]], starts[rows[k] + 1]
+        first = starts[rows[k]]
+        last = starts[rows[k] + 1]
         some_columns[ends[k] : ends[k + 1]] = columns[first:last]
         some_values[ends[k] : ends[k + 1]] = values[first:last]
     return ends, some_columns, some_values
@@ -167,10 +184,13 @@ def _transposed(starts: Any, columns: Any, values: Any, size: Any) -> Any:
         ends[column + 1] += 1
     for i in range(size):
         ends[i + 1] += ends[i]
-    at, rows, sorted_values = ends[:-1].copy(), np.empty(columns.size, np.int32), np.empty(columns.size, np.float32)
+    at = ends[:-1].copy()
+    rows = np.empty(columns.size, np.int32)
+    sorted_values = np.empty(columns.size, np.float32)
     for k in range(starts.size - 1):
         for e in range(starts[k], starts[k + 1]):
-            rows[at[columns[e]]], sorted_values[at[columns[e]]] = k, values[e]
+            rows[at[columns[e]]] = k
+            sorted_values[at[columns[e]]] = values[e]
             at[columns[e]] += 1
     return ends, rows, sorted_values
 
@@ -182,15 +202,20 @@ def _cells(starts: Any, columns: Any, values: Any, bits: Any, places: Any, numbe
     slots = 1
     while slots < 2 * most:
         slots *= 2
-    table, different, found = np.full(slots, -1, np.int32), np.empty((most, width), np.float32), 0
+    table = np.full(slots, -1, np.int32)
+    different = np.empty((most, width), np.float32)
+    found = 0
     which = np.empty((starts.size - 1, number), np.int64)
-    row, hashes = np.empty((number, width), np.float32), np.empty(number, np.int64)
+    row = np.empty((number, width), np.float32)
+    hashes = np.empty(number, np.int64)
     for k in range(starts.size - 1):
-        row[:], hashes[:] = 0.0, 0
+        row[:] = 0.0
+        hashes[:] = 0
         for e in range(starts[k], starts[k + 1]):
             place = places[columns[e]]
             if place >= 0:
-                cell, at = place // width, place % width
+                cell = place // width
+                at = place % width
                 row[cell, at] = values[e]
                 mixed = (np.int64(bits[e]) + at) * 0x9E3779B97F4A7C1
                 hashes[cell] += mixed ^ (mixed >> 31)
@@ -199,7 +224,8 @@ def _cells(starts: Any, columns: Any, values: Any, bits: Any, places: Any, numbe
             while table[slot] >= 0 and not _same(different[table[slot]], row[cell]):
                 slot = (slot + 1) & (slots - 1)
             if table[slot] < 0:
-                table[slot], different[found] = found, row[cell]
+                table[slot] = found
+                different[found] = row[cell]
                 found += 1
             which[k, cell] = table[slot]
     return different[:found].copy(), which

@@ -1,4 +1,6 @@
-"""The script ``python -m training.train``: see ``--help``. It guards `training.command`, whose imports take seconds, from the start."""
+"""The script ``python -m training.train``: see ``--help``. It guards `training.command`, whose
+imports take seconds, from the start.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def guarded(module: str, arguments: Sequence[str] | None, interrupted: str) -> int:
-    """Run a module's ``command``; give its exit code, and say ``interrupted`` where a signal has ended it that it says nothing of."""
+    """Run a module's ``command``; give its exit code, and say ``interrupted`` where a signal has
+    ended it that it says nothing of.
+    """
     with noted_signals(signal.SIGINT, signal.SIGTERM) as came:
         try:
             code: int = import_module(module).command(arguments, came)

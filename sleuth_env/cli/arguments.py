@@ -33,7 +33,9 @@ class CommandError(ValueError):
 
 
 def one_line(message: str) -> str:
-    """Give a message as one line of printable characters in which no word, such as the name of a file, is too long to read."""
+    """Give a message as one line of printable characters in which no word, such as the name of a
+    file, is too long to read.
+    """
     words = (word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}..." for word in message.split())
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in " ".join(words))
 
@@ -105,7 +107,9 @@ def file_name(text: str) -> str:
 
 
 def options_last(words: Sequence[str]) -> list[str]:
-    """Move the words NAME=VALUE of ``--options``, wherever they stand, to the end, so that those after them are read as what they are."""
+    """Move the words NAME=VALUE of ``--options``, wherever they stand, to the end, so that those
+    after them are read as what they are.
+    """
     end = words.index("--") if "--" in words else len(words)
     values: list[str] = []
     others: list[str] = []
@@ -156,7 +160,9 @@ def check_writable(name: str | None) -> None:
     try:
         path = Path(name)
         place = path if path.exists() else path.parent
-        folder, there, allowed = path.is_dir(), place.exists(), os.access(place, os.W_OK)
+        folder = path.is_dir()
+        there = place.exists()
+        allowed = os.access(place, os.W_OK)
     except OSError as error:
         raise CommandError(f"{name[:60]} cannot be written: {error.strerror or error}") from error
     if folder or not there or not allowed:

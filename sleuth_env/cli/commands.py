@@ -1,7 +1,9 @@
-"""The command ``sleuth``: matches between bots and policy files, replays of game texts, and a game in the terminal.
+"""The command ``sleuth``: matches between bots and policy files, replays of game texts, and a game
+in the terminal.
 
-Whatever a user gets wrong is answered by one line on stderr and exit code 2; Ctrl-C by one line and exit code 130. What takes time
-to import is imported where it is needed. The script itself is `sleuth_command`, which answers Ctrl-C while this is imported.
+Whatever a user gets wrong is answered by one line on stderr and exit code 2; Ctrl-C by one line and
+exit code 130. What takes time to import is imported where it is needed. The script itself is
+`sleuth_command`, which answers Ctrl-C while this is imported.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ from .arguments import (
 )
 from .streams import WriteError, called, prepare_streams, read_line, read_text, write_text
 
-FAILED, MISTAKEN, INTERRUPTED = 1, 2, 130
+FAILED = 1
+MISTAKEN = 2
+INTERRUPTED = 130
 EXIT_CODES = "exit codes: 0 done; 1 the output could not be written, or memory is short; 2 a mistake in the command or in a file; 130 Ctrl-C"
 MOST_GAMES = 10**7
 BASELINES = "random,cautious,sheet"
@@ -56,7 +60,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Help(argparse.ArgumentDefaultsHelpFormatter):
-    """Show defaults that say something, and examples and tables, which are indented, as they are written."""
+    """Show defaults that say something, and examples and tables, which are indented, as they are
+    written.
+    """
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return "\n".join(line if line.startswith(" ") else textwrap.fill(line, width) for line in text.splitlines())
@@ -284,7 +290,9 @@ def _evaluate(args: argparse.Namespace) -> int:
 
 
 def _evaluation_options(args: argparse.Namespace) -> Any:
-    """The options that a policy file was trained for, or the usual ones, changed by those that are given."""
+    """The options that a policy file was trained for, or the usual ones, changed by those that are
+    given.
+    """
     from ..policies.policy import load_policy
     from ..policies.policy_file import names_file
 
@@ -312,7 +320,9 @@ def _progress(total: int) -> Iterator[Callable[[int], object] | None]:
 
 
 def _put(name: str | None, lines: Sequence[str], content: dict[str, Any]) -> None:
-    """Show a result, and write it as JSON where that was asked for; neither is lost where the other cannot be written."""
+    """Show a result, and write it as JSON where that was asked for; neither is lost where the other
+    cannot be written.
+    """
     text = json.dumps(content, indent=2) + "\n"
     if name == "-":
         sys.stdout.write(text)
@@ -460,7 +470,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: the words after it; default: those of the process.
 
     Returns:
-        The exit code: 0, 2 after a mistake of the user, 130 after Ctrl-C, 1 where the output cannot be written or memory is short.
+        The exit code: 0, 2 after a mistake of the user, 130 after Ctrl-C, 1 where the output cannot
+            be written or memory is short.
     """
     try:
         prepare_streams()

@@ -45,7 +45,9 @@ PROMPTS = {
     OFFER: "accuse or pass (Enter: pass)",
     MUST_ACCUSE: "now accuse",
 }
-NEAR, LISTED, QUOTED = 4, 8, 60
+NEAR = 4
+LISTED = 8
+QUOTED = 60
 SAVED = "Saved to {}: it shows every hidden card; sleuth replay tells it."
 
 
@@ -99,7 +101,8 @@ class Session:
         opponents: the other players, the one to the person's left first.
         seat: the person's seat.
         seed: settles the deal and the bots' random choices (u8).
-        read: gives a line that the person types, from a prompt and the words that may be completed; EOFError at the end of input.
+        read: gives a line that the person types, from a prompt and the words that may be completed;
+            EOFError at the end of input.
         write: shows a text.
         colour: whether the sheet is coloured.
     """
@@ -114,7 +117,11 @@ class Session:
         write: Callable[[str], object],
         colour: bool = False,
     ) -> None:
-        self.options, self.seat, self.read, self.write, self.colour = options, seat, read, write, colour
+        self.options = options
+        self.seat = seat
+        self.read = read
+        self.write = write
+        self.colour = colour
         seats = np.full(options.num_players, LEARNER)
         for k in range(1, options.num_players):
             seats[(seat + k) % options.num_players] = k - 1
@@ -178,7 +185,9 @@ class Session:
             )
 
     def _understand(self, typed: str, legal: dict[str, int]) -> str | None:
-        """Carry out a command, or give the name of the action that a line means; None where there is nothing to take."""
+        """Carry out a command, or give the name of the action that a line means; None where there
+        is nothing to take.
+        """
         line = " ".join(typed.lower().split())
         if line in legal:
             return line
@@ -268,7 +277,8 @@ class Session:
 
     def _tell_last(self) -> None:
         """Tell the last action as far as the person may know it."""
-        action, view = int(self.table.last_actions[0]), self.view
+        action = int(self.table.last_actions[0])
+        view = self.view
         self.actions.append(action)
         if not is_public(self.options, self.table.states[0], action):
             return

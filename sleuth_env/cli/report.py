@@ -117,5 +117,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _columns(name: str) -> int:
-    """Count the columns that a name takes on a terminal: two for a wide letter, none for an accent that stands by itself."""
+    """Count the columns that a name takes on a terminal: two for a wide letter, none for an accent
+    that stands by itself.
+    """
     return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in name)

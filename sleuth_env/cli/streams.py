@@ -9,7 +9,8 @@ import sys
 
 from .arguments import CommandError
 
-# What stands for a character that an encoding lacks. Never a question mark, which means something in a drawing.
+# What stands for a character that an encoding lacks. Never a question mark, which means something
+# in a drawing.
 PLAIN = str.maketrans({"·": ".", "─": "-", "═": "=", "│": "|", "…": "~"})
 
 # Characters. An endless line must not fill the memory.

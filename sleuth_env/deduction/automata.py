@@ -1,9 +1,11 @@
-"""One automaton for each holder: how many of which cards he has so far, along an order of the cards.
+"""One automaton for each holder: how many of which cards he has so far, along an order of the
+cards.
 
-What the sheet has settled is taken out first. Along the order, a holder's state is what each of his counts still allows;
-states that cannot be completed are dropped and states with the same futures are merged, so that the automaton is the
-smallest there is. Of several orders the one is kept for which the product of the automata's widths, summed over the
-layers, is least: it foretells the number of joint states almost perfectly. Layer ``i`` comes before the i-th card.
+What the sheet has settled is taken out first. Along the order, a holder's state is what each of his
+counts still allows; states that cannot be completed are dropped and states with the same futures
+are merged, so that the automaton is the smallest there is. Of several orders the one is kept for
+which the product of the automata's widths, summed over the layers, is least: it foretells the
+number of joint states almost perfectly. Layer ``i`` comes before the i-th card.
 """
 
 from __future__ import annotations
@@ -16,11 +18,14 @@ from .evidence import MAX_CARDS, MAX_HOLDERS, MAX_SETS
 
 MAX_LAYERS = MAX_CARDS + 1
 MAX_WORDS = 6  # 48 counts of up to 63 cards, 7 bits each, in words of 63 bits
-MAX_STATES, MAX_TOTAL = 1 << 16, 1 << 18  # of one holder's automaton before merging; of all after it
+# of one holder's automaton before merging; of all after it
+MAX_STATES = 1 << 16
+MAX_TOTAL = 1 << 18
 SLOTS = 1 << 17
 WORD = 63
 # Why there is no plan: a holder's counts cannot all hold, or have too many states.
-NO_DEAL, INTRICATE = 2, 3
+NO_DEAL = 2
+INTRICATE = 3
 
 PLAN = np.dtype(
     [
@@ -41,7 +46,8 @@ PLAN = np.dtype(
 )
 
 
-# Room for the automata of all holders, for the best order so far and for the one on trial ("sides").
+# Room for the automata of all holders, for the best order so far and for the one on trial
+# ("sides").
 AUTOMATA = np.dtype(
     [
         ("without", "i8", (2, MAX_TOTAL)),  # next state when the card goes to somebody else, -1 none
@@ -76,7 +82,8 @@ AUTOMATA = np.dtype(
 @inner
 def scatter(key, mask):
     """Hash an int64 to a place in a table of ``mask + 1`` slots."""
-    # By name: * of NumPy's scalars warns in plain Python where it wraps round, which is wanted here.
+    # By name: * of NumPy's scalars warns in plain Python where it wraps round, which is wanted
+    # here.
     mixed = np.multiply(key, np.int64(-7046029254386353131))
     mixed ^= mixed >> 29
     return np.multiply(mixed, np.int64(-4658895280553007687)) >> 27 & mask
@@ -102,7 +109,9 @@ def _note_count(plan, h, cells, low, high):
             plan["slack"][h, j] = plan["most"][h, j] - low
             return
     j = plan["num_counts"][h]
-    plan["cells"][h, j], plan["most"][h, j], plan["slack"][h, j] = cells, high, high - low
+    plan["cells"][h, j] = cells
+    plan["most"][h, j] = high
+    plan["slack"][h, j] = high - low
     plan["num_counts"][h] += 1
 
 
@@ -112,13 +121,16 @@ def take_out_settled(e, sheet, plan):
     cards = np.int64(0)
     plan["num_holders"] = e["num_holders"]
     for h in range(e["num_holders"]):
-        plan["open"][h], plan["held"][h] = sheet["can"][h] & ~sheet["has"][h], sheet["has"][h]
+        plan["open"][h] = sheet["can"][h] & ~sheet["has"][h]
+        plan["held"][h] = sheet["has"][h]
         cards |= plan["open"][h]
         plan["num_counts"][h] = 0
         for s in range(e["num_sets"]):
             cells = e["sets"][s] & plan["open"][h]
-            held, size = popcount(e["sets"][s] & sheet["has"][h]), popcount(cells)
-            low, high = max(e["least"][h, s] - held, 0), min(e["most"][h, s] - held, size)
+            held = popcount(e["sets"][s] & sheet["has"][h])
+            size = popcount(cells)
+            low = max(e["least"][h, s] - held, 0)
+            high = min(e["most"][h, s] - held, size)
             if low > 0 or high < size:
                 _note_count(plan, h, cells, low, high)
     return cards
@@ -126,22 +138,33 @@ def take_out_settled(e, sheet, plan):
 
 @inner
 def _pack_counts(plan, h, a):
-    """Pack a holder's counts into words: fields of what he may still take, each with a guard bit above it.
+    """Pack a holder's counts into words: fields of what he may still take, each with a guard bit
+    above it.
 
-    With S the state, T what a card takes and G the guards, S + G - T keeps all guards while no count is exceeded, and
-    limit + G - S keeps them while every count can still reach its least. Gives the number of words.
+    With S the state, T what a card takes and G the guards, S + G - T keeps all guards while no
+    count is exceeded, and limit + G - S keeps them while every count can still reach its least.
+    Gives the number of words.
     """
-    size, word, at = plan["size"], 0, 0
+    size = plan["size"]
+    word = 0
+    at = 0
     for w in range(MAX_WORDS):
-        a["first"][w], a["guards"][w] = 0, 0
+        a["first"][w] = 0
+        a["guards"][w] = 0
         for i in range(size):
-            a["takes"][i, w], a["limit"][i, w], a["goes_on"][i, w] = 0, 0, 0
+            a["takes"][i, w] = 0
+            a["limit"][i, w] = 0
+            a["goes_on"][i, w] = 0
     for j in range(plan["num_counts"][h]):
-        cells, most, slack = plan["cells"][h, j], np.int64(plan["most"][h, j]), plan["slack"][h, j]
+        cells = plan["cells"][h, j]
+        most = np.int64(plan["most"][h, j])
+        slack = plan["slack"][h, j]
         bits = bit_length(most)
         if at + bits + 1 > WORD:
-            word, at = word + 1, 0
-        one, guard = np.int64(1) << at, np.int64(1) << (at + bits)
+            word = word + 1
+            at = 0
+        one = np.int64(1) << at
+        guard = np.int64(1) << (at + bits)
         a["first"][word] |= most << at
         a["guards"][word] |= guard
         left = popcount(cells)
@@ -158,7 +181,9 @@ def _pack_counts(plan, h, a):
 
 @inner
 def _successor(a, words, state, i, having, end):
-    """Write the state after card ``i`` to place ``end``; false where a count would be exceeded or missed."""
+    """Write the state after card ``i`` to place ``end``; false where a count would be exceeded or
+    missed.
+    """
     for w in range(words):
         guard = a["guards"][w]
         left = a["words"][state, w] + guard
@@ -175,7 +200,9 @@ def _successor(a, words, state, i, having, end):
 
 @inner
 def _place(a, words, begin, end, mask):
-    """Find the state written at ``end`` among those of its layer, from ``begin`` on; gives ``end`` where it is new."""
+    """Find the state written at ``end`` among those of its layer, from ``begin`` on; gives ``end``
+    where it is new.
+    """
     key = a["words"][end, 0]
     for w in range(1, words):
         key = key * 31 + a["words"][end, w]
@@ -200,10 +227,12 @@ def _grow(plan, h, a):
     a["clock"] += MAX_STATES
     for w in range(words):
         a["words"][0, w] = a["first"][w]
-    a["begin"][0], a["begin"][1] = 0, 1
+    a["begin"][0] = 0
+    a["begin"][1] = 1
     for i in range(plan["size"]):
         begin = a["begin"][i + 1]
-        end, width = begin, begin - a["begin"][i]
+        end = begin
+        width = begin - a["begin"][i]
         mask = (np.int64(4) << bit_length(width)) - 1
         if begin + 2 * width >= MAX_STATES:
             return False
@@ -235,13 +264,17 @@ def _pair_place(a, side, begin, end, mask):
 
 @inner
 def _merged_state(a, side, state, begin, end, later, mask):
-    """Write the merged form of a state at ``end``, unless an equal one is there or it is dead; gives its place or -1."""
-    without, having = a["after"][state, 0], a["after"][state, 1]
+    """Write the merged form of a state at ``end``, unless an equal one is there or it is dead;
+    gives its place or -1.
+    """
+    without = a["after"][state, 0]
+    having = a["after"][state, 1]
     without = a["merged"][without] if without >= 0 else np.int64(-1)
     having = a["merged"][having] if having >= 0 else np.int64(-1)
     if without < 0 and having < 0:
         return np.int64(-1)
-    a["without"][side, end], a["having"][side, end] = without, having
+    a["without"][side, end] = without
+    a["having"][side, end] = having
     place = _pair_place(a, side, begin, end, mask)
     if place == end:
         a["ways"][side, end] = 0.0
@@ -254,25 +287,32 @@ def _merged_state(a, side, state, begin, end, later, mask):
 
 @inner
 def _merge(plan, h, a, side, free):
-    """Drop dead states and merge those of equal future, backwards; states go into the arrays from ``free`` on.
+    """Drop dead states and merge those of equal future, backwards; states go into the arrays from
+    ``free`` on.
 
-    A successor is given by its place in its layer. Gives the first place that is free after them, -1 where nothing lives.
+    A successor is given by its place in its layer. Gives the first place that is free after them,
+    -1 where nothing lives.
     """
     size = plan["size"]
     a["clock"] += MAX_TOTAL
     for state in range(a["begin"][size], a["begin"][size + 1]):
         a["merged"][state] = 0
-    a["without"][side, free], a["having"][side, free], a["ways"][side, free] = -1, -1, 1.0
-    a["start"][side, size, h], a["width"][side, size, h] = free, 1
+    a["without"][side, free] = -1
+    a["having"][side, free] = -1
+    a["ways"][side, free] = 1.0
+    a["start"][side, size, h] = free
+    a["width"][side, size, h] = 1
     end = free + 1
     for i in range(size - 1, -1, -1):
-        begin, later = end, a["start"][side, i + 1, h]
+        begin = end
+        later = a["start"][side, i + 1, h]
         mask = (np.int64(2) << bit_length(a["begin"][i + 1] - a["begin"][i])) - 1
         for state in range(a["begin"][i], a["begin"][i + 1]):
             place = _merged_state(a, side, state, begin, end, later, mask)
             a["merged"][state] = place - begin if place >= 0 else -1
             end = max(end, place + 1)
-        a["start"][side, i, h], a["width"][side, i, h] = begin, end - begin
+        a["start"][side, i, h] = begin
+        a["width"][side, i, h] = end - begin
     return end if a["width"][side, 0, h] else np.int64(-1)
 
 
@@ -289,11 +329,14 @@ def _set_order(plan, cards, order):
 
 @inner
 def _try_order(plan, a, side, limit):
-    """Build the automata of all holders; gives the breadth summed over the layers, or -1 where a holder has no way.
+    """Build the automata of all holders; gives the breadth summed over the layers, or -1 where a
+    holder has no way.
 
     It stops early, with a number that is no less than ``limit``, as soon as the breadth exceeds it.
     """
-    size, free, total = np.int64(plan["size"]), np.int64(0), np.inf
+    size = np.int64(plan["size"])
+    free = np.int64(0)
+    total = np.inf
     for i in range(size + 1):
         a["breadth"][i] = 1.0
     for h in range(plan["num_holders"]):
@@ -323,7 +366,9 @@ def make_plan(e, sheet, orders, plan, a):
         a: one AUTOMATA record.
     """
     cards = take_out_settled(e, sheet, plan)
-    least, chosen, side = np.inf, -1, np.int64(0)
+    least = np.inf
+    chosen = -1
+    side = np.int64(0)
     for o in range(orders.shape[0]):
         _set_order(plan, cards, orders[o])
         breadth = _try_order(plan, a, side, least)
@@ -331,7 +376,9 @@ def make_plan(e, sheet, orders, plan, a):
             plan["code"] = NO_DEAL
             return
         if breadth < least:
-            least, chosen, plan["side"] = breadth, o, side
+            least = breadth
+            chosen = o
+            plan["side"] = side
             side = 1 - side
     plan["code"] = INTRICATE if chosen < 0 else 0
     if chosen >= 0:

@@ -1,4 +1,6 @@
-"""The kernels of `worlds`: count the deals of some evidence, appraise questions, draw deals; and the room they work in."""
+"""The kernels of `worlds`: count the deals of some evidence, appraise questions, draw deals; and
+the room they work in.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,16 @@ from .questions import (
 )
 from .sheet import LEVEL, propagate
 
-CAP, KEEP = 150_000, 2_000
-# Numbers that questions to several holders at once may need to be worked out: 256 MB. Beyond it fewer holders are asked at once.
+CAP = 150_000
+KEEP = 2_000
+# Numbers that questions to several holders at once may need to be worked out: 256 MB. Beyond it
+# fewer holders are asked at once.
 MOST_ROWS = 2**25
 ATTEMPTS = 4
-# Why there is no graph, beside NO_DEAL and INTRICATE: the sheet is contradictory; thinning has left nothing.
-BROKEN, LOST = 1, 4
+# Why there is no graph, beside NO_DEAL and INTRICATE: the sheet is contradictory; thinning has left
+# nothing.
+BROKEN = 1
+LOST = 4
 
 ASK = np.dtype([("holder", "i4"), ("shown", "i4"), ("cards", "i8")], align=True)
 
@@ -53,7 +59,8 @@ def room(cap: int, keep: int) -> Room:
     nodes = max(cap, (MAX_LAYERS + MAX_HOLDERS) * keep) + MAX_HOLDERS
     found: Room | None = getattr(_rooms, "room", None)
     if found is None or found.nodes.size < nodes:
-        live, edges = np.empty(nodes + 1, LIVE), np.empty(MAX_HOLDERS * nodes, EDGE)
+        live = np.empty(nodes + 1, LIVE)
+        edges = np.empty(MAX_HOLDERS * nodes, EDGE)
         found = _rooms.room = Room(np.zeros(1, AUTOMATA), np.empty(nodes, NODE), new_slots(nodes), live, edges)
     return found
 
@@ -148,14 +155,19 @@ def keep_graph(plans, results, nodes, live, edges):
 
 @inner
 def _same_question(asks, n):
-    """Whether a question can be dealt with together with the one before it: the same cards, a later holder."""
-    now, before = asks[n], asks[n - 1]
+    """Whether a question can be dealt with together with the one before it: the same cards, a later
+    holder.
+    """
+    now = asks[n]
+    before = asks[n - 1]
     return now["shown"] == before["shown"] and now["cards"] == before["cards"] and now["holder"] > before["holder"]
 
 
 @inner
 def _num_answers(plan, ask):
-    """Count the answers to a question, without the settled cards; of the numbers none beyond what the holder can have."""
+    """Count the answers to a question, without the settled cards; of the numbers none beyond what
+    the holder can have.
+    """
     holder = ask["holder"]
     cards = ask["cards"] & plan["open"][holder]
     size = popcount(cards)
@@ -169,8 +181,11 @@ def _num_answers(plan, ask):
 
 @inner
 def _weigh_all(plan, result, live, edges, ask, asks, begin, end, worths):
-    """Appraise some of the questions on one graph; gives the last one's table (ask: a FRAME record to work in)."""
-    most, holders = np.int64(1), np.int64(plan["num_holders"])
+    """Appraise some of the questions on one graph; gives the last one's table (ask: a FRAME record
+    to work in).
+    """
+    most = np.int64(1)
+    holders = np.int64(plan["num_holders"])
     set_columns(plan, ask)
     start_question(plan, np.int64(0), np.int64(0), ask)  # nobody is asked anything, should there be no questions
     outcomes = num_outcomes(ask["columns"], ask["missing"])
@@ -181,7 +196,8 @@ def _weigh_all(plan, result, live, edges, ask, asks, begin, end, worths):
     rows = np.empty(row_span(ask, most * together) * result["live"])
     n = begin
     while n < end:
-        after, answers = n + 1, _num_answers(plan, asks[n])
+        after = n + 1
+        answers = _num_answers(plan, asks[n])
         while after < end and after - n < together and _same_question(asks, after):
             answers = max(answers, _num_answers(plan, asks[after]))
             after += 1
@@ -212,7 +228,8 @@ def weigh(plans, results, live, edges, frames, asks, worths):
         worths: WORTH [N], overwritten.
 
     Returns:
-        The table of the last question, f8 [outcomes, answers], or, if it was put to several holders, of the first of them; see `tabulate`.
+        The table of the last question, f8 [outcomes, answers], or, if it was put to several
+        holders, of the first of them; see `tabulate`.
     """
     return _weigh_all(plans[0], results[0], live, edges, frames[0], asks, 0, asks.size, worths)
 
@@ -245,9 +262,11 @@ def survey(
         orders, cap, keep, seed: as in `measure`.
         starts: i8 [B + 1], where in ``asks`` the questions of each problem start.
         asks: ASK [N], as in `weigh`.
-        sheets: SHEET [B], results: RESULT [B], holders: f8 [B, C, H], worths: WORTH [N], overwritten; numbers that
-            belong to a result with a code, or where it is not known that at most three cards are missing, are NaN.
-        plans: PLAN [1], frames: FRAME [1], and a `Room`'s automata, nodes, slots, live, edges: to work in.
+        sheets: SHEET [B], results: RESULT [B], holders: f8 [B, C, H], worths: WORTH [N],
+            overwritten; numbers that belong to a result with a code, or where it is not known that
+            at most three cards are missing, are NaN.
+        plans: PLAN [1], frames: FRAME [1], and a `Room`'s automata, nodes, slots, live, edges: to
+            work in.
     """
     propagate(evidence, sheets, LEVEL)
     # A record made here would be freed with its array after the array's last use.
@@ -262,12 +281,10 @@ def survey(
             _write_marginals(plan, result, holders[b])
         if result["code"] or plan["missing"] < 0 or plan["missing"] > MAX_MISSING:
             for n in range(starts[b], starts[b + 1]):
-                worths[n]["information"], worths[n]["decides"], worths[n]["rightly"], worths[n]["surprise"] = (
-                    np.nan,
-                    np.nan,
-                    np.nan,
-                    np.nan,
-                )
+                worths[n]["information"] = np.nan
+                worths[n]["decides"] = np.nan
+                worths[n]["rightly"] = np.nan
+                worths[n]["surprise"] = np.nan
         elif starts[b] < starts[b + 1]:
             keep_live(plan, nodes, result, live, edges)
             _weigh_all(plan, result, live, edges, frames[0], asks, starts[b], starts[b + 1], worths)
@@ -276,7 +293,8 @@ def survey(
 @kernel
 def count_modulo(plans, results, live, edges):
     """Count the deals of an exact graph modulo 2**64 (u8)."""
-    size, begin = plans[0]["size"], results[0]["begin"]
+    size = plans[0]["size"]
+    begin = results[0]["begin"]
     counts = np.zeros(begin[size + 1], np.uint64)
     for node in range(begin[size], begin[size + 1]):
         counts[node] = 1
@@ -292,7 +310,8 @@ def _choose(weights, first, end, chance):
     total = 0.0
     for place in range(first, end):
         total += weights[place]
-    left, chosen = total * chance, first
+    left = total * chance
+    chosen = first
     for place in range(first, end):
         if weights[place] > 0.0 and left >= 0.0:
             chosen = place
@@ -305,12 +324,15 @@ def draw(plans, results, live, edges, chances, deals):
     """Draw deals.
 
     Args:
-        plans: PLAN [1], results: RESULT [1], live: LIVE [N + 1], edges: EDGE [E], the graph that belongs to them.
+        plans: PLAN [1], results: RESULT [1], live: LIVE [N + 1], edges: EDGE [E], the graph that
+            belongs to them.
         chances: f8 [N, layers], uniform in [0, 1).
         deals: i1 [N, C], the open cards' holders are written.
     """
-    plan, begin = plans[0], results[0]["begin"]
-    roots, weights = np.empty(begin[1]), np.empty(MAX_HOLDERS)
+    plan = plans[0]
+    begin = results[0]["begin"]
+    roots = np.empty(begin[1])
+    weights = np.empty(MAX_HOLDERS)
     for node in range(begin[1]):
         roots[node] = live[node]["reach"] * live[node]["finish"]
     for n in range(deals.shape[0]):

@@ -1,8 +1,10 @@
-"""What is known about hidden cards: who may hold each card, and how many of which cards each holder has.
+"""What is known about hidden cards: who may hold each card, and how many of which cards each holder
+has.
 
-Nothing here knows a game. Cards are numbered 0 to 62 and lie with exactly one of the holders; a set of cards is an
-int64 mask. The sets that are spoken of form one catalogue for all holders, and every holder has bounds on how many
-cards of each set he holds. Axis letters: ``B`` problems, ``H`` holders, ``S`` sets of the catalogue.
+Nothing here knows a game. Cards are numbered 0 to 62 and lie with exactly one of the holders; a set
+of cards is an int64 mask. The sets that are spoken of form one catalogue for all holders, and every
+holder has bounds on how many cards of each set he holds. Axis letters: ``B`` problems, ``H``
+holders, ``S`` sets of the catalogue.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-MAX_HOLDERS, MAX_SETS, MAX_CARDS = 7, 48, 63
+MAX_HOLDERS = 7
+MAX_SETS = 48
+MAX_CARDS = 63
 
 EVIDENCE = np.dtype(
     [
@@ -34,7 +38,8 @@ class EvidenceError(ValueError):
 
 
 class Contradiction(ValueError):  # noqa: N818
-    """No deal of the cards satisfies the evidence; the message names the first thing that was found broken.
+    """No deal of the cards satisfies the evidence; the message names the first thing that was found
+    broken.
 
     Attributes:
         holder: whose constraint is broken, -1 where it is not about one holder.
@@ -81,7 +86,8 @@ def checked_cards(cards: Iterable[int], number: int = MAX_CARDS) -> list[int]:
     """Give card numbers as a list of int.
 
     Raises:
-        EvidenceError: one of them is no whole number below ``number``, or they are no collection of numbers.
+        EvidenceError: one of them is no whole number below ``number``, or they are no collection of
+            numbers.
     """
     if isinstance(cards, (str, bytes)) or not isinstance(cards, Iterable):
         raise EvidenceError(f"cards must be a collection of numbers from 0 to {number - 1}, got {cards!r}")
@@ -104,18 +110,20 @@ def make_evidence(
     Args:
         num_holders: 1 to 7; holders are numbered from 0.
         cards: the numbers (0 to 62) of the cards to place; each has exactly one holder.
-        constraints: (holder, cards, least, most); one on all cards bounds the size of a hand. Several on the same
-            cards of the same holder must all hold.
+        constraints: (holder, cards, least, most); one on all cards bounds the size of a hand.
+            Several on the same cards of the same holder must all hold.
         possible: for a holder the only cards he may have; holders that are not named may have any.
 
     Returns:
         EVIDENCE [1].
 
     Raises:
-        EvidenceError: something is no whole number or out of range, a card is not to be placed, or there are more than 48 different sets.
+        EvidenceError: something is no whole number or out of range, a card is not to be placed, or
+            there are more than 48 different sets.
     """
     evidence = np.zeros(1, EVIDENCE)
-    record, placed = evidence[0], checked_cards(cards)
+    record = evidence[0]
+    placed = checked_cards(cards)
     record["num_holders"] = checked_number("num_holders", num_holders, 1, MAX_HOLDERS)
     record["cards"] = mask_of(placed)
     record["possible"][:num_holders] = record["cards"]

@@ -1,11 +1,13 @@
 """The deals that evidence allows, as the paths of a layered graph.
 
-A node of layer ``i`` is a state of every holder's automaton before the i-th open card is placed; an edge gives that card to
-one holder. Every deal is exactly one path from layer 0 to the end. Numbers of paths are float64, exact below 2**53.
+A node of layer ``i`` is a state of every holder's automaton before the i-th open card is placed; an
+edge gives that card to one holder. Every deal is exactly one path from layer 0 to the end. Numbers
+of paths are float64, exact below 2**53.
 
-Where there are too many nodes, a layer is thinned without bias: nodes of heavy expected weight stay, the others stay
-with a probability in proportion to it and count for as much more (``gain``). Four copies of the graph are then thinned
-independently, side by side, so that their differences tell the error.
+Where there are too many nodes, a layer is thinned without bias: nodes of heavy expected weight
+    stay, the others stay
+with a probability in proportion to it and count for as much more (``gain``). Four copies of the
+graph are then thinned independently, side by side, so that their differences tell the error.
 """
 
 from __future__ import annotations
@@ -52,7 +54,8 @@ SLOT = np.dtype(
     [("key", "i8"), ("node", "i8")]
 )  # of a hash table that is never cleared: older numbers than the clock are vacant
 
-# The live part of a graph: a node, whose edges lie side by side, and an edge. One node more tells where the edges end.
+# The live part of a graph: a node, whose edges lie side by side, and an edge. One node more tells
+# where the edges end.
 LIVE = np.dtype(
     [("first", "i4"), ("placed", "i4"), ("reach", "f8"), ("finish", "f8"), ("gain", "f8")]
 )  # placed: cards that the last holder has got
@@ -66,8 +69,11 @@ def new_slots(nodes: int) -> np.ndarray:
 
 @inner
 def pack(plan, a):
-    """Turn the automata's successors into their bits of the next layer's key; false where a key would be too long."""
-    side, size = plan["side"], plan["size"]
+    """Turn the automata's successors into their bits of the next layer's key; false where a key
+    would be too long.
+    """
+    side = plan["side"]
+    size = plan["size"]
     for i in range(size + 1):
         at = 0
         for h in range(plan["num_holders"]):
@@ -77,7 +83,8 @@ def pack(plan, a):
             return False
     for i in range(size):
         for h in range(plan["num_holders"]):
-            start, shift = a["start"][side, i, h], a["shift"][i + 1, h]
+            start = a["start"][side, i, h]
+            shift = a["shift"][i + 1, h]
             for state in range(start, start + a["width"][side, i, h]):
                 if a["without"][side, state] > 0:
                     a["without"][side, state] <<= shift
@@ -88,13 +95,18 @@ def pack(plan, a):
 
 @inner
 def _enter(a, nodes, slots, key, weight, begin, end, mask):
-    """Add weight to the node of the growing layer with a key; gives the node, which is ``end`` where it is new."""
+    """Add weight to the node of the growing layer with a key; gives the node, which is ``end``
+    where it is new.
+    """
     at = scatter(key, mask)
     while True:
         node = slots[at]["node"] - a["tick"]
         if node < begin:
-            slots[at]["key"], slots[at]["node"] = key, a["tick"] + end
-            nodes[end]["key"], nodes[end]["reach"], nodes[end]["gain"] = key, weight, 1.0
+            slots[at]["key"] = key
+            slots[at]["node"] = a["tick"] + end
+            nodes[end]["key"] = key
+            nodes[end]["reach"] = weight
+            nodes[end]["gain"] = 1.0
             return end
         if slots[at]["key"] == key:
             nodes[node]["reach"] += weight
@@ -108,16 +120,21 @@ def _successors(plan, a, i, key):
 
     Gives the next key if nobody had the card, how many holders must have it, and the last of these.
     """
-    side, rest, musts, must = plan["side"], key & (np.int64(3) << COPY_SHIFT), 0, -1
+    side = plan["side"]
+    rest = key & (np.int64(3) << COPY_SHIFT)
+    musts = 0
+    must = -1
     for h in range(plan["num_holders"]):
         width = a["width"][side, i, h]
         state = a["start"][side, i, h]
         if width > 1:
             state += key >> a["shift"][i, h] & (np.int64(1) << bit_length(width - 1)) - 1
         without = a["without"][side, state]
-        a["step"][0, h], a["step"][1, h] = without, a["having"][side, state]
+        a["step"][0, h] = without
+        a["step"][1, h] = a["having"][side, state]
         if without < 0:
-            musts, must = musts + 1, h
+            musts = musts + 1
+            must = h
         else:
             rest |= without
     return rest, musts, must
@@ -125,8 +142,11 @@ def _successors(plan, a, i, key):
 
 @inner
 def _grow_layer(plan, a, nodes, slots, i, begin, end, limit):
-    """Make the nodes after the i-th card, from node ``end`` on; gives the number of nodes, -1 where there are too many."""
-    top, holders = end, plan["num_holders"]
+    """Make the nodes after the i-th card, from node ``end`` on; gives the number of nodes, -1 where
+    there are too many.
+    """
+    top = end
+    holders = plan["num_holders"]
     mask = (np.int64(2) << bit_length(min(limit, (end - begin) * holders))) - 1
     for node in range(begin, top):
         for h in range(MAX_HOLDERS):
@@ -148,10 +168,13 @@ def _grow_layer(plan, a, nodes, slots, i, begin, end, limit):
 
 @inner
 def _promise(plan, a, nodes, i, node):
-    """Estimate the weight of the deals through a node: as if the holders' hands had nothing to do with one another."""
+    """Estimate the weight of the deals through a node: as if the holders' hands had nothing to do
+    with one another.
+    """
     promise = nodes[node]["reach"]
     for h in range(plan["num_holders"]):
-        state, width = a["start"][plan["side"], i, h], a["width"][plan["side"], i, h]
+        state = a["start"][plan["side"], i, h]
+        width = a["width"][plan["side"], i, h]
         if width > 1:
             state += nodes[node]["key"] >> a["shift"][i, h] & (np.int64(1) << bit_length(width - 1)) - 1
         promise *= a["ways"][plan["side"], state]
@@ -160,13 +183,16 @@ def _promise(plan, a, nodes, i, node):
 
 @inner
 def _light_limit(nodes, begin, end, keep):
-    """Find the promise below which nodes are thinned so that ``keep`` of them are expected to be left.
+    """Find the promise below which nodes are thinned so that ``keep`` of them are expected to be
+    left.
 
     The promises are in ``finish``.
     """
-    limit, known = np.inf, -1
+    limit = np.inf
+    known = -1
     while True:
-        light, heavy = 0.0, 0
+        light = 0.0
+        heavy = 0
         for node in range(begin, end):
             if nodes[node]["finish"] >= limit:
                 heavy += 1
@@ -175,28 +201,30 @@ def _light_limit(nodes, begin, end, keep):
         # The limit only ever falls and the heavy nodes only become more, but for rounding.
         if heavy <= known or heavy >= keep:
             return limit
-        limit, known = light / (keep - heavy), heavy
+        limit = light / (keep - heavy)
+        known = heavy
 
 
 @inner
 def _thin_copy(plan, a, nodes, i, begin, end, free, keep, chance):
-    """Thin the nodes of one copy in a layer and move those that stay to ``free`` and after; gives the next free place."""
+    """Thin the nodes of one copy in a layer and move those that stay to ``free`` and after; gives
+    the next free place.
+    """
     for node in range(begin, end):
         nodes[node]["finish"] = _promise(plan, a, nodes, i, node)
     limit = _light_limit(nodes, begin, end, keep) if end - begin > keep else 0.0
     for node in range(begin, end):
-        promise, gain = nodes[node]["finish"], 1.0
+        promise = nodes[node]["finish"]
+        gain = 1.0
         if promise < limit:
             chance += promise / limit
             gain = limit / promise if chance >= 1.0 else 0.0
             chance -= 1.0 if chance >= 1.0 else 0.0
         nodes[node]["moved"] = free if gain > 0.0 else -1
         if gain > 0.0:
-            nodes[free]["key"], nodes[free]["reach"], nodes[free]["gain"] = (
-                nodes[node]["key"],
-                nodes[node]["reach"] * gain,
-                gain,
-            )
+            nodes[free]["key"] = nodes[node]["key"]
+            nodes[free]["reach"] = nodes[node]["reach"] * gain
+            nodes[free]["gain"] = gain
             free += 1
     return free
 
@@ -204,7 +232,8 @@ def _thin_copy(plan, a, nodes, i, begin, end, free, keep, chance):
 @inner
 def _thin_layer(plan, a, nodes, i, parents, begin, end, keep, bits):
     """Thin all copies of layer ``i``, whose nodes lie copy after copy; gives its new end."""
-    free, copy_begin = begin, begin
+    free = begin
+    copy_begin = begin
     while copy_begin < end:
         copy_end = copy_begin + 1
         while copy_end < end and nodes[copy_end]["key"] >> COPY_SHIFT == nodes[copy_begin]["key"] >> COPY_SHIFT:
@@ -239,10 +268,14 @@ def grow(plan, a, nodes, slots, result, cap, keep, bits):
     """
     copies = COPIES if keep else 1
     a["tick"] += nodes.size
-    result["begin"][0], result["exact"] = 0, 0 if keep else 1
+    result["begin"][0] = 0
+    result["exact"] = 0 if keep else 1
     for copy in range(copies):
-        nodes[copy]["key"], nodes[copy]["reach"], nodes[copy]["gain"] = np.int64(copy) << COPY_SHIFT, 1.0 / copies, 1.0
-    parents, begin = np.int64(0), np.int64(copies)
+        nodes[copy]["key"] = np.int64(copy) << COPY_SHIFT
+        nodes[copy]["reach"] = 1.0 / copies
+        nodes[copy]["gain"] = 1.0
+    parents = np.int64(0)
+    begin = np.int64(copies)
     result["begin"][1] = copies
     for i in range(plan["size"]):
         end = _grow_layer(plan, a, nodes, slots, i, parents, begin, nodes.size if keep else min(cap, nodes.size))
@@ -251,7 +284,8 @@ def grow(plan, a, nodes, slots, result, cap, keep, bits):
         if keep and end - begin > keep:
             bits = advance(bits)
             end = _thin_layer(plan, a, nodes, i + 1, parents, begin, end, keep, bits)
-        parents, begin = begin, end
+        parents = begin
+        begin = end
         result["begin"][i + 2] = end
     result["states"] = begin
     return True
@@ -268,12 +302,17 @@ def _clear_sums(size, holders, result):
 
 @inner
 def sum_up(plan, nodes, result):
-    """Count the deals backwards: all of them, and those in which a holder has a card; mark the dead nodes (``finish`` 0)."""
-    size, holders = plan["size"], plan["num_holders"]
-    begin, last = result["begin"], holders - 1
+    """Count the deals backwards: all of them, and those in which a holder has a card; mark the dead
+    nodes (``finish`` 0).
+    """
+    size = plan["size"]
+    holders = plan["num_holders"]
+    begin = result["begin"]
+    last = holders - 1
     for node in range(begin[size], begin[size + 1]):
         nodes[node]["finish"] = nodes[node]["gain"]
-    live, edges = begin[size + 1] - begin[size], 0
+    live = begin[size + 1] - begin[size]
+    edges = 0
     _clear_sums(size, holders, result)
     for i in range(size - 1, -1, -1):
         for node in range(begin[i], begin[i + 1]):
@@ -293,13 +332,18 @@ def sum_up(plan, nodes, result):
     count = 0.0
     for node in range(begin[1]):
         count += nodes[node]["reach"] * nodes[node]["finish"]
-    result["count"], result["live"], result["edges"] = count, live, edges
+    result["count"] = count
+    result["live"] = live
+    result["edges"] = edges
 
 
 @inner
 def keep_live(plan, nodes, result, live, edges):
     """Copy the live part of a graph; ``begin`` of the result becomes the layers of the copy."""
-    size, last, free, edge = plan["size"], plan["num_holders"] - 1, 0, 0
+    size = plan["size"]
+    last = plan["num_holders"] - 1
+    free = 0
+    edge = 0
     begin = result["begin"]
     for n in range(begin[size + 1]):
         nodes[n]["moved"] = free
@@ -309,13 +353,17 @@ def keep_live(plan, nodes, result, live, edges):
         if node["finish"] <= 0.0:
             continue
         kept = live[node["moved"]]
-        kept["first"], kept["reach"], kept["finish"], kept["gain"] = edge, node["reach"], node["finish"], node["gain"]
+        kept["first"] = edge
+        kept["reach"] = node["reach"]
+        kept["finish"] = node["finish"]
+        kept["gain"] = node["gain"]
         if n < begin[1]:
             kept["placed"] = 0
         for h in range(plan["num_holders"] if n < begin[size] else 0):
             child = node["child"][h]
             if child >= 0 and nodes[child]["finish"] > 0.0:
-                edges[edge]["holder"], edges[edge]["child"] = h, nodes[child]["moved"]
+                edges[edge]["holder"] = h
+                edges[edge]["child"] = nodes[child]["moved"]
                 live[nodes[child]["moved"]]["placed"] = kept["placed"] + (h == last)
                 edge += 1
     live[free]["first"] = edge

@@ -1,9 +1,11 @@
-"""What the answer to a question would tell: its joint distribution with the missing cards, on a graph of deals.
+"""What the answer to a question would tell: its joint distribution with the missing cards, on a
+graph of deals.
 
-The last holder is the one whose cards are wanted ("missing"). The graph is cut where he gets one of his cards: above the
-cut every node carries the paths to it by the answer so far, below it the paths from it by the rest of the answer, and
-the edges across put the two together. With one missing card nothing else need be carried; of two the first and of three
-the first and the last are carried along as well.
+The last holder is the one whose cards are wanted ("missing"). The graph is cut where he gets one of
+his cards: above the cut every node carries the paths to it by the answer so far, below it the paths
+from it by the rest of the answer, and the edges across put the two together. With one missing card
+nothing else need be carried; of two the first and of three the first and the last are carried along
+as well.
 """
 
 from __future__ import annotations
@@ -55,9 +57,13 @@ FRAME = np.dtype(
 
 @inner
 def set_missing(plan, evidence, sheet):
-    """Note in the plan how many cards the last holder still gets, -1 where the evidence does not fix it."""
-    last, missing = plan["num_holders"] - 1, -1
-    can, has = sheet["can"][last], sheet["has"][last]
+    """Note in the plan how many cards the last holder still gets, -1 where the evidence does not
+    fix it.
+    """
+    last = plan["num_holders"] - 1
+    missing = -1
+    can = sheet["can"][last]
+    has = sheet["has"][last]
     for s in range(evidence["num_sets"]):
         if evidence["sets"][s] & can == can and evidence["least"][last, s] == evidence["most"][last, s]:
             missing = evidence["least"][last, s] - popcount(has)
@@ -76,16 +82,19 @@ def num_outcomes(candidates, missing):
 @inner
 def set_columns(plan, ask):
     """Fill in the part of a FRAME record that is the same for all questions."""
-    columns, allowed = 0, plan["open"][plan["num_holders"] - 1]
+    columns = 0
+    allowed = plan["open"][plan["num_holders"] - 1]
     for i in range(plan["size"]):
         ask["column"][i] = -1
         if allowed >> plan["order"][i] & 1:
             ask["column"][i] = columns
             columns += 1
     missing = plan["missing"]
-    ask["columns"], ask["missing"] = columns, missing
+    ask["columns"] = columns
+    ask["missing"] = missing
     ask["cut"] = max(missing, 1) if missing < MAX_MISSING else 2
-    ask["on"], ask["back"] = missing > 1, missing == MAX_MISSING
+    ask["on"] = missing > 1
+    ask["back"] = missing == MAX_MISSING
 
 
 @inner
@@ -96,9 +105,16 @@ def row_span(ask, block):
 
 @inner
 def start_question(plan, shown, answers, ask):
-    """Begin the part of a FRAME record that belongs to a question: nobody is asked yet (answers: room for those of each)."""
-    ask["shown"], ask["asked"], ask["answers"], ask["top"], ask["bottom"] = shown, 0, answers, 0, plan["size"]
-    ask["block"], ask["span"] = 0, 0
+    """Begin the part of a FRAME record that belongs to a question: nobody is asked yet (answers:
+    room for those of each).
+    """
+    ask["shown"] = shown
+    ask["asked"] = 0
+    ask["answers"] = answers
+    ask["top"] = 0
+    ask["bottom"] = plan["size"]
+    ask["block"] = 0
+    ask["span"] = 0
     for h in range(MAX_HOLDERS):
         ask["index"][h] = -1
 
@@ -107,9 +123,13 @@ def start_question(plan, shown, answers, ask):
 def ask_also(plan, holder, cards, ask):
     """Put the question to one more holder (cards: the open ones of his that are asked for).
 
-    An answer is a number of cards or, where they are shown, which ones: bit ``j`` is the j-th of them along the layers.
+    An answer is a number of cards or, where they are shown, which ones: bit ``j`` is the j-th of
+        them along the layers.
     """
-    total, bit, k, shown = np.int64(0), np.int64(1), ask["asked"], ask["shown"]
+    total = np.int64(0)
+    bit = np.int64(1)
+    k = ask["asked"]
+    shown = ask["shown"]
     for i in range(plan["size"]):
         ask["before"][i, k] = total
         asked = cards >> plan["order"][i] & 1
@@ -117,8 +137,10 @@ def ask_also(plan, holder, cards, ask):
         total += asked * bit
         bit <<= asked * shown
         if asked:
-            ask["top"], ask["bottom"] = max(ask["top"], i + 1), min(ask["bottom"], i)
-    ask["before"][plan["size"], k], ask["total"][k] = total, total
+            ask["top"] = max(ask["top"], i + 1)
+            ask["bottom"] = min(ask["bottom"], i)
+    ask["before"][plan["size"], k] = total
+    ask["total"][k] = total
     ask["index"][holder] = k
     ask["asked"] = k + 1
     ask["block"] = (k + 1) * ask["answers"]
@@ -128,20 +150,24 @@ def ask_also(plan, holder, cards, ask):
 @inner
 def _add(rows, target, source, length):
     # Unsigned, so that the compiler knows that no index is negative.
-    onto, some = np.uint64(target), np.uint64(source)
+    onto = np.uint64(target)
+    some = np.uint64(source)
     for j in range(np.uint64(length)):
         rows[onto + j] += rows[some + j]
 
 
 @inner
 def _add_answered(rows, target, source, length, ask, i, to):
-    """Add one row to another when a holder gets the card of layer ``i``: his answer moves on, the others' stay."""
+    """Add one row to another when a holder gets the card of layer ``i``: his answer moves on, the
+    others' stay.
+    """
     k = ask["index"][to]
     shift = ask["adds"][i, k] if k >= 0 else np.int64(0)
     if shift == 0:
         _add(rows, target, source, length)
         return
-    answers, block = ask["answers"], ask["block"]
+    answers = ask["answers"]
+    block = ask["block"]
     for start in range(0, length, block):
         own = start + k * answers
         _add(rows, target + start, source + start, own - start)
@@ -171,9 +197,14 @@ def _fill(rows, at, block, answers, value):
 
 @inner
 def _carry_back(plan, begin, live, edges, ask, rows):
-    """Fill in, below the cut, the paths to the end by the rest of the answer (and by the last missing card of three)."""
-    size, last = plan["size"], plan["num_holders"] - 1
-    cut, span, block = ask["cut"], ask["span"], ask["block"]
+    """Fill in, below the cut, the paths to the end by the rest of the answer (and by the last
+    missing card of three).
+    """
+    size = plan["size"]
+    last = plan["num_holders"] - 1
+    cut = ask["cut"]
+    span = ask["span"]
+    block = ask["block"]
     top = size if ask["back"] else ask["top"]
     for node in range(begin[top], begin[size + 1]):
         if live[node]["placed"] >= cut:
@@ -184,10 +215,12 @@ def _carry_back(plan, begin, live, edges, ask, rows):
         for node in range(begin[i], begin[i + 1]):
             if live[node]["placed"] < cut:
                 continue
-            length, at = block if live[node]["placed"] == ask["missing"] else span, node * span
+            length = block if live[node]["placed"] == ask["missing"] else span
+            at = node * span
             _clear(rows, at, length)
             for edge in range(live[node]["first"], live[node + 1]["first"]):
-                to, child = edges[edge]["holder"], edges[edge]["child"] * span
+                to = edges[edge]["holder"]
+                child = edges[edge]["child"] * span
                 if to == last:
                     _add(rows, at + ask["column"][i] * block, child, block)
                 else:
@@ -197,7 +230,8 @@ def _carry_back(plan, begin, live, edges, ask, rows):
 
 @inner
 def _add_times(table, target, rows, source, length, factor):
-    onto, some = np.uint64(target), np.uint64(source)
+    onto = np.uint64(target)
+    some = np.uint64(source)
     for j in range(np.uint64(length)):
         table[onto + j] += factor * rows[some + j]
 
@@ -212,7 +246,8 @@ def _join_one(ask, i, above, below, rows, table, at):
         _add_times(table, at, rows, above, ask["block"], rows[below])
         return
     for k in range(ask["asked"]):
-        start, after = k * ask["answers"], ask["before"][i + 1, k]
+        start = k * ask["answers"]
+        after = ask["before"][i + 1, k]
         rest = ask["total"][k] - after + 1
         for a in range(min(ask["before"][i, k] + 1, ask["answers"])):
             if ask["shown"]:
@@ -226,8 +261,11 @@ def _join_one(ask, i, above, below, rows, table, at):
 
 @inner
 def _join(ask, i, above, below, rows, table):
-    """Put the two parts of the deals together in which the card of layer ``i`` is the missing card at the cut."""
-    column, block = ask["column"][i], ask["block"]
+    """Put the two parts of the deals together in which the card of layer ``i`` is the missing card
+    at the cut.
+    """
+    column = ask["column"][i]
+    block = ask["block"]
     for first in range(column if ask["on"] else 1):
         for last in range(column + 1 if ask["back"] else 0, ask["columns"] if ask["back"] else 1):
             outcome = column
@@ -241,11 +279,16 @@ def _join(ask, i, above, below, rows, table):
 @inner
 def _pass_on(live, edges, ask, i, node, last, carry, rows, table):
     """Pass a node's row above the cut on along its edges (if ``carry``), and across the cut."""
-    placed, block, span = live[node]["placed"], ask["block"], ask["span"]
-    at, length, end = node * span, block if placed == 0 else span, live[node + 1]["first"]
+    placed = live[node]["placed"]
+    block = ask["block"]
+    span = ask["span"]
+    at = node * span
+    length = block if placed == 0 else span
+    end = live[node + 1]["first"]
     # A node's edges are in the order of the holders, so that the last holder's is at the end.
     for edge in range(live[node]["first"] if carry else max(end - 1, live[node]["first"]), end):
-        to, child = edges[edge]["holder"], edges[edge]["child"] * span
+        to = edges[edge]["holder"]
+        child = edges[edge]["child"] * span
         if to == last and placed + 1 == ask["cut"]:
             _join(ask, i, at, child, rows, table)
         elif to == last:
@@ -256,8 +299,11 @@ def _pass_on(live, edges, ask, i, node, last, carry, rows, table):
 
 @inner
 def _open_layer(begin, live, ask, i, fresh, rows):
-    """Prepare the rows of a layer above the cut: no paths yet or, before anything is carried, those counted long ago."""
-    block, span = ask["block"], ask["span"]
+    """Prepare the rows of a layer above the cut: no paths yet or, before anything is carried, those
+    counted long ago.
+    """
+    block = ask["block"]
+    span = ask["span"]
     for node in range(begin[i], begin[i + 1]):
         if live[node]["placed"] < ask["cut"]:
             _clear(rows, node * span, block if live[node]["placed"] == 0 else span)
@@ -267,8 +313,13 @@ def _open_layer(begin, live, ask, i, fresh, rows):
 
 @inner
 def _carry_on(plan, begin, live, edges, ask, rows, table):
-    """Carry, above the cut, the paths from the start by the answer so far (and by the first missing card), and join."""
-    size, last, block, span = plan["size"], plan["num_holders"] - 1, ask["block"], ask["span"]
+    """Carry, above the cut, the paths from the start by the answer so far (and by the first missing
+    card), and join.
+    """
+    size = plan["size"]
+    last = plan["num_holders"] - 1
+    block = ask["block"]
+    span = ask["span"]
     bottom = 0 if ask["on"] else ask["bottom"]
     _open_layer(begin, live, ask, 0, True, rows)
     for i in range(size):
@@ -286,7 +337,8 @@ def _carry_on(plan, begin, live, edges, ask, rows, table):
 
 @inner
 def tabulate(plan, begin, live, edges, ask, rows, table):
-    """Fill in a question's tables: deals by set of open missing cards, holder asked, answer (without the settled cards).
+    """Fill in a question's tables: deals by set of open missing cards, holder asked, answer
+    (without the settled cards).
 
     The sets are numbered by their columns in colex order: {a < b < c} is a + C(b, 2) + C(c, 3).
 
@@ -311,10 +363,19 @@ def _bits(part, whole):
 
 @inner
 def appraise(table, answers, worth):
-    """Sum the table of a question to one holder (f8 [outcomes, >= answers]) up into one WORTH record."""
-    count, information, decisive, rightly, surprise, outcomes = 0.0, 0.0, 0.0, 0.0, 0.0, table.shape[0]
+    """Sum the table of a question to one holder (f8 [outcomes, >= answers]) up into one WORTH
+    record.
+    """
+    count = 0.0
+    information = 0.0
+    decisive = 0.0
+    rightly = 0.0
+    surprise = 0.0
+    outcomes = table.shape[0]
     for a in range(answers):
-        row, most, ways = 0.0, 0.0, 0
+        row = 0.0
+        most = 0.0
+        ways = 0
         for o in range(outcomes):
             row += table[o, a]
             most = max(most, table[o, a])

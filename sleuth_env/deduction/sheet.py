@@ -1,12 +1,16 @@
-"""The pencil sheet: what follows from evidence by quick local reasoning, carried on to a fixed point.
+"""The pencil sheet: what follows from evidence by quick local reasoning, carried on to a fixed
+point.
 
-Everything that is marked is certain; not everything that is certain is marked. Three levels, each including the one before:
+Everything that is marked is certain; not everything that is certain is marked. Three levels, each
+including the one before:
 
-1. Each card has one holder; a count that is reached or that needs all that is left settles the rest.
-2. Every two counts of one holder, together with the size of his hand (subset, difference, overlap, rest of the hand).
-3. Every set of the catalogue adds up over all holders, which tightens the bounds of each.
+1. Each card has one holder; a count that is reached or that needs all that is left settles the
+rest. 2. Every two counts of one holder, together with the size of his hand (subset, difference,
+overlap, rest of the hand). 3. Every set of the catalogue adds up over all holders, which tightens
+the bounds of each.
 
-All rules only ever remove possibilities and are monotone, so the fixed point does not depend on their order.
+All rules only ever remove possibilities and are monotone, so the fixed point does not depend on
+their order.
 """
 
 from __future__ import annotations
@@ -25,14 +29,15 @@ SHEET = np.dtype(
     ],
     align=True,
 )
-# Codes start at 1 with holder * 48 + set; then a card; a set over all holders; (holder * 48 + set) * 48 + set.
+# Codes start at 1 with holder * 48 + set; then a card; a set over all holders; (holder * 48 + set)
+# * 48 + set.
 BROKEN_CARD = MAX_HOLDERS * MAX_SETS
 BROKEN_SUM = BROKEN_CARD + MAX_CARDS
 BROKEN_PAIR = BROKEN_SUM + MAX_SETS
 LEVEL = 3
 
-# What is under way for one problem. The agenda says what each rule still has to look at: cards 0 or 1, single and paired
-# a mask of holders, sums 0 or 1. The list is of the counts of one holder.
+# What is under way for one problem. The agenda says what each rule still has to look at: cards 0 or
+# 1, single and paired a mask of holders, sums 0 or 1. The list is of the counts of one holder.
 WORK = np.dtype(
     [
         ("can", "i8", MAX_HOLDERS),
@@ -64,8 +69,10 @@ def _start(e, w):
         w["has"][h] = 0
         told = e["cards"] & 0
         for s in range(e["num_sets"]):
-            least, most = e["least"][h, s], e["most"][h, s]
-            w["least"][h, s], w["most"][h, s] = least, most
+            least = e["least"][h, s]
+            most = e["most"][h, s]
+            w["least"][h, s] = least
+            w["most"][h, s] = most
             told |= np.int64(least > 0 or most < w["size"][s]) << s
         w["live"][h] = told
     w["cards"] = 1
@@ -76,7 +83,8 @@ def _start(e, w):
 @inner
 def _one_holder_each(e, w):
     """Apply "each card has exactly one holder"; give 0 or a code."""
-    can, has = w["can"], w["has"]
+    can = w["can"]
+    has = w["has"]
     once = twice = claimed = e["cards"] & 0
     for h in range(e["num_holders"]):
         if claimed & has[h]:
@@ -91,7 +99,8 @@ def _one_holder_each(e, w):
         may = can[h] & (has[h] | ~claimed)
         holds = has[h] | (may & ~twice)
         if may != can[h] or holds != has[h]:
-            can[h], has[h] = may, holds
+            can[h] = may
+            has[h] = holds
             w["cards"] = w["sums"] = 1
             w["single"] |= 1 << h
     return 0
@@ -102,14 +111,18 @@ def _single_counts(e, w):
     """Apply each count of the next holder alone (level 1) until nothing changes; give 0 or a code."""
     h = lowest(w["single"])
     w["single"] &= w["single"] - 1
-    may, holds, live = w["can"][h], w["has"][h], w["live"][h]
+    may = w["can"][h]
+    holds = w["has"][h]
+    live = w["live"][h]
     todo = live
     while todo:
         s = lowest(todo)
         todo &= todo - 1
         undecided = e["sets"][s] & may & ~holds
-        size, held = popcount(undecided), popcount(e["sets"][s] & holds)
-        low, high = w["least"][h, s] - held, w["most"][h, s] - held
+        size = popcount(undecided)
+        held = popcount(e["sets"][s] & holds)
+        low = w["least"][h, s] - held
+        high = w["most"][h, s] - held
         if high < 0 or low > size:
             return 1 + h * MAX_SETS + s
         if low <= 0 and high >= size:
@@ -122,7 +135,9 @@ def _single_counts(e, w):
     if may != w["can"][h] or holds != w["has"][h]:
         w["cards"] = w["sums"] = 1
     w["paired"] |= 1 << h
-    w["can"][h], w["has"][h], w["live"][h] = may, holds, live
+    w["can"][h] = may
+    w["has"][h] = holds
+    w["live"][h] = live
     return 0
 
 
@@ -132,28 +147,39 @@ def _list_counts(e, w, h):
 
     Gives the length of the list and the bounds on how many of all his undecided cells he has.
     """
-    undecided, todo = w["can"][h] & ~w["has"][h], w["live"][h]
-    length, need_low, need_high = 0, 0, popcount(undecided)
+    undecided = w["can"][h] & ~w["has"][h]
+    todo = w["live"][h]
+    length = 0
+    need_low = 0
+    need_high = popcount(undecided)
     while todo:
         s = lowest(todo)
         todo &= todo - 1
-        cells, held = e["sets"][s] & undecided, popcount(e["sets"][s] & w["has"][h])
+        cells = e["sets"][s] & undecided
+        held = popcount(e["sets"][s] & w["has"][h])
         size = popcount(cells)
-        low, high = max(w["least"][h, s] - held, 0), min(w["most"][h, s] - held, size)
+        low = max(w["least"][h, s] - held, 0)
+        high = min(w["most"][h, s] - held, size)
         if cells == undecided:
-            need_low, need_high = max(need_low, low), min(need_high, high)
-        w["cells"][length], w["size"][length], w["set"][length] = cells, size, s
-        w["low"][length], w["high"][length] = low, high
+            need_low = max(need_low, low)
+            need_high = min(need_high, high)
+        w["cells"][length] = cells
+        w["size"][length] = size
+        w["set"][length] = s
+        w["low"][length] = low
+        w["high"][length] = high
         length += 1
     return length, need_low, need_high
 
 
 @inner
 def _paired_counts(e, w):
-    """Apply every two counts of the next holder with the size of his hand (level 2); give 0 or a code.
+    """Apply every two counts of the next holder with the size of his hand (level 2); give 0 or a
+    code.
 
-    Two sets A and B cut the undecided cells into A only, both, B only, neither. Over these four the tight bounds of
-    each part are known in closed form; a part is settled exactly when one of four inequalities is an equality.
+    Two sets A and B cut the undecided cells into A only, both, B only, neither. Over these four the
+    tight bounds of each part are known in closed form; a part is settled exactly when one of four
+    inequalities is an equality.
     """
     h = lowest(w["paired"])
     w["paired"] &= w["paired"] - 1
@@ -162,9 +188,15 @@ def _paired_counts(e, w):
     total = popcount(undecided)
     yes = no = undecided & 0
     for i in range(1, length):
-        a, size_a, low_a, high_a = w["cells"][i], w["size"][i], w["low"][i], w["high"][i]
+        a = w["cells"][i]
+        size_a = w["size"][i]
+        low_a = w["low"][i]
+        high_a = w["high"][i]
         for j in range(i):
-            b, size_b, low_b, high_b = w["cells"][j], w["size"][j], w["low"][j], w["high"][j]
+            b = w["cells"][j]
+            size_b = w["size"][j]
+            low_b = w["low"][j]
+            high_b = w["high"][j]
             both = popcount(a & b)
             crowded = low_a + low_b - both - need_high
             sparse = need_low - high_a - high_b - (total - size_a - size_b + both)
@@ -176,13 +208,17 @@ def _paired_counts(e, w):
             if tightest > 0:
                 return 1 + BROKEN_PAIR + (h * MAX_SETS + w["set"][i]) * MAX_SETS + w["set"][j]
             if crowded == 0:
-                yes, no = yes | (a & b), no | (undecided & ~(a | b))
+                yes = yes | (a & b)
+                no = no | (undecided & ~(a | b))
             if sparse == 0:
-                yes, no = yes | (undecided & ~(a | b)), no | (a & b)
+                yes = yes | (undecided & ~(a | b))
+                no = no | (a & b)
             if a_over_b == 0:
-                yes, no = yes | (a & ~b), no | (b & ~a)
+                yes = yes | (a & ~b)
+                no = no | (b & ~a)
             if b_over_a == 0:
-                yes, no = yes | (b & ~a), no | (a & ~b)
+                yes = yes | (b & ~a)
+                no = no | (a & ~b)
     if yes | no:
         w["can"][h] &= ~no
         w["has"][h] |= yes
@@ -193,7 +229,9 @@ def _paired_counts(e, w):
 
 @inner
 def _sums(e, w):
-    """Make every set add up over all holders (level 3): what the others leave bounds each holder; give 0 or a code."""
+    """Make every set add up over all holders (level 3): what the others leave bounds each holder;
+    give 0 or a code.
+    """
     num_holders = e["num_holders"]
     w["sums"] = 0
     told = owned = e["cards"] & 0
@@ -215,9 +253,11 @@ def _sums(e, w):
         if spare_low > 0 or spare_high < 0:
             return 1 + BROKEN_SUM + s
         for h in range(num_holders):
-            low, high = max(spare_low + w["high"][h], w["low"][h]), min(spare_high + w["low"][h], w["high"][h])
+            low = max(spare_low + w["high"][h], w["low"][h])
+            high = min(spare_high + w["low"][h], w["high"][h])
             if low > w["low"][h] or high < w["high"][h]:
-                w["least"][h, s], w["most"][h, s] = w["size"][h] + low, w["size"][h] + high
+                w["least"][h, s] = w["size"][h] + low
+                w["most"][h, s] = w["size"][h] + high
                 w["live"][h] |= 1 << s
                 w["single"] |= 1 << h
     return 0
@@ -227,7 +267,8 @@ def _sums(e, w):
 def propagate(evidence, sheets, level=LEVEL):
     """Fill in the sheets by the rules up to a level, to the fixed point.
 
-    Only holders that changed are looked at again, and a costlier rule waits until the cheaper ones are exhausted.
+    Only holders that changed are looked at again, and a costlier rule waits until the cheaper ones
+    are exhausted.
 
     Args:
         evidence: EVIDENCE [B].
@@ -236,8 +277,11 @@ def propagate(evidence, sheets, level=LEVEL):
     """
     work = np.zeros(1, WORK)
     for b in range(evidence.size):
-        # Taken from the array each time: a record does not keep alive what it lies in, so the array must be needed to the end.
-        e, w, code = evidence[b], work[0], 0
+        # Taken from the array each time: a record does not keep alive what it lies in, so the array
+        # must be needed to the end.
+        e = evidence[b]
+        w = work[0]
+        code = 0
         _start(e, w)
         while code == 0:
             if w["cards"]:
@@ -253,7 +297,8 @@ def propagate(evidence, sheets, level=LEVEL):
         sheets[b]["broken"] = code
         for h in range(MAX_HOLDERS):
             used = h < e["num_holders"]
-            sheets[b]["can"][h], sheets[b]["has"][h] = w["can"][h] if used else 0, w["has"][h] if used else 0
+            sheets[b]["can"][h] = w["can"][h] if used else 0
+            sheets[b]["has"][h] = w["has"][h] if used else 0
 
 
 def solve(evidence: np.ndarray, level: int = LEVEL) -> np.ndarray:
@@ -301,11 +346,9 @@ def broken_reason(evidence: np.void, code: int) -> Contradiction:
 
 def constraint_text(evidence: np.void, holder: int, place: int) -> str:
     """Put into words how many cards of a set a holder has (evidence: one EVIDENCE record)."""
-    least, most, cards = (
-        int(evidence["least"][holder, place]),
-        int(evidence["most"][holder, place]),
-        cards_of(evidence["sets"][place]),
-    )
+    least = int(evidence["least"][holder, place])
+    most = int(evidence["most"][holder, place])
+    cards = cards_of(evidence["sets"][place])
     if least == 0 and most >= len(cards):
         return f"holder {holder} has what the other holders leave of the cards {cards}"
     if least > most:

@@ -1,9 +1,12 @@
-"""All deals that evidence allows: how many there are, how likely each card is to lie where, what a question would tell.
+"""All deals that evidence allows: how many there are, how likely each card is to lie where, what a
+question would tell.
 
-Every deal that is consistent with the evidence counts the same. So nothing is inferred from what others chose to ask: the
-probabilities are "uniform over consistent deals", whatever the players' strategies. What is proved is in `certain`; a probability of
-exactly 0 proves something, too, unless the result says that it is an estimate (`exact` false). The last holder is the one whose cards are wanted,
-called "missing". Axis letters: ``C`` cards, ``H`` holders, ``B`` problems, ``N`` questions or draws.
+Every deal that is consistent with the evidence counts the same. So nothing is inferred from what
+others chose to ask: the probabilities are "uniform over consistent deals", whatever the players'
+strategies. What is proved is in `certain`; a probability of exactly 0 proves something, too, unless
+the result says that it is an estimate (`exact` false). The last holder is the one whose cards are
+wanted, called "missing". Axis letters: ``C`` cards, ``H`` holders, ``B`` problems, ``N`` questions
+or draws.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ from .sheet import SHEET
 ONE_ORDER = np.arange(MAX_CARDS)[None, :]
 MOST_STATES = 2**28  # that a graph may be asked to have: nodes are numbered by 32 bits
 MOST_DEALS = 10**9  # that may be drawn at once
-# The relative error of a float64 count, well below 2**-46, must leave the remainder modulo 2**64 without doubt.
+# The relative error of a float64 count, well below 2**-46, must leave the remainder modulo 2**64
+# without doubt.
 MOST_COUNTED = 2**109
 
 
@@ -35,7 +39,9 @@ class IntricateError(RuntimeError):
 
 
 class Answers(NamedTuple):
-    """The joint distribution of a question's answer and the missing cards; what has probability 0 is left out."""
+    """The joint distribution of a question's answer and the missing cards; what has probability 0
+    is left out.
+    """
 
     answers: np.ndarray  # i8 [A] numbers of cards or, where they are shown, masks of them
     outcomes: np.ndarray  # i8 [O] masks of the missing cards
@@ -47,23 +53,27 @@ class Worlds:
 
     Args:
         evidence: EVIDENCE [1]; its last holder is "missing".
-        orders: i8 [O, C] orders of the cards, the best of which is used; -1 fills up. It matters for speed only: cards
-            that are in the same sets should follow one another.
+        orders: i8 [O, C] orders of the cards, the best of which is used; -1 fills up. It matters
+            for speed only: cards that are in the same sets should follow one another.
         num_cards: C, the length of the results' axis of cards.
-        cap: how many joint states may be counted exactly, from 0; memory grows with it, about 150 bytes each.
+        cap: how many joint states may be counted exactly, from 0; memory grows with it, about 150
+            bytes each.
         keep: how many joint states of each layer are kept where that is not enough, from 1.
         seed: for the random choice of these, below 2**64.
 
     Attributes:
-        exact: whether the numbers are exact. Otherwise `count` is an unbiased estimate, probabilities are ratios of such ones (see `error`), what
-            questions are said to tell is too much, the more so the fewer states are kept; and only `certain` is proved.
+        exact: whether the numbers are exact. Otherwise `count` is an unbiased estimate,
+            probabilities are ratios of such ones (see `error`), what questions are said to tell is
+            too much, the more so the fewer states are kept; and only `certain` is proved.
         states: how many joint states there were.
-        holders: f8 [C, H], probability that a holder has a card; rows of cards that are not asked for are 0.
+        holders: f8 [C, H], probability that a holder has a card; rows of cards that are not asked
+            for are 0.
         sheet: SHEET [1], what quick reasoning finds.
 
     Raises:
         EvidenceError: an argument is not of this kind.
-        Contradiction: no deal satisfies the evidence; the message names a smallest set of counts that cannot all hold.
+        Contradiction: no deal satisfies the evidence; the message names a smallest set of counts
+            that cannot all hold.
         IntricateError: the evidence is far too intricate.
     """
 
@@ -76,15 +86,16 @@ class Worlds:
         keep: int = KEEP,
         seed: int = 0,
     ) -> None:
-        self.evidence, self.num_cards = (
-            _checked_evidence(evidence),
-            checked_number("num_cards", num_cards, 1, MAX_CARDS),
-        )
+        self.evidence = _checked_evidence(evidence)
+        self.num_cards = checked_number("num_cards", num_cards, 1, MAX_CARDS)
         if int(evidence["cards"][0]) >> num_cards:
             checked_cards(cards_of(evidence["cards"][0]), num_cards)
-        orders, (cap, keep) = _checked_orders(orders, evidence), _checked_states(cap, keep)
+        orders = _checked_orders(orders, evidence)
+        (cap, keep) = _checked_states(cap, keep)
         checked_number("seed", seed, 0, 2**64 - 1)
-        self.sheet, self._plan, self._result = np.zeros(1, SHEET), np.zeros(1, PLAN), np.zeros(1, RESULT)
+        self.sheet = np.zeros(1, SHEET)
+        self._plan = np.zeros(1, PLAN)
+        self._result = np.zeros(1, RESULT)
         self.holders = np.zeros((num_cards, int(evidence["num_holders"][0])))
         space = room(cap, keep)
         measure(
@@ -93,7 +104,8 @@ class Worlds:
         result = self._result[0]
         if result["code"]:
             raise self._failure(int(result["code"]), orders, cap)
-        self.exact, self.states = bool(result["exact"]), int(result["states"])
+        self.exact = bool(result["exact"])
+        self.states = int(result["states"])
         graph = np.empty(int(result["live"]) + 1, LIVE), np.empty(int(result["edges"]), EDGE)
         keep_graph(self._plan, self._result, space.nodes, *graph)
         self._graph = self._plan, self._result, *graph
@@ -107,11 +119,14 @@ class Worlds:
 
     @cached_property
     def count(self) -> int:
-        """The number of deals: exactly below 2**109, and to about 46 bits beyond; a rounded estimate where `exact` is false."""
+        """The number of deals: exactly below 2**109, and to about 46 bits beyond; a rounded
+        estimate where `exact` is false.
+        """
         approximate = int(self._result["count"][0])
         if not self.exact or not 2**53 <= approximate < MOST_COUNTED:
             return approximate
-        # A float64 errs by less than 2**63 here, so that the remainder modulo 2**64 settles the rest.
+        # A float64 errs by less than 2**63 here, so that the remainder modulo 2**64 settles the
+        # rest.
         remainder = int(count_modulo(*self._graph))
         return approximate + (remainder - approximate + 2**63) % 2**64 - 2**63
 
@@ -130,7 +145,9 @@ class Worlds:
 
     @cached_property
     def certain(self) -> np.ndarray:
-        """What is proved, i1 [C, H]: 1 the holder has the card, 0 he has it not, -1 open; all -1 where it is not asked for."""
+        """What is proved, i1 [C, H]: 1 the holder has the card, 0 he has it not, -1 open; all -1
+        where it is not asked for.
+        """
         proved = np.full(self.holders.shape, -1, np.int8)
         for card in cards_of(self.evidence["cards"][0]):
             if self.exact:
@@ -139,14 +156,17 @@ class Worlds:
                 has = can & (can.sum() == 1)
             else:
                 can, has = (self.sheet[field][0, : proved.shape[1]] >> card & 1 == 1 for field in ("can", "has"))
-            proved[card, ~can], proved[card, has] = 0, 1
+            proved[card, ~can] = 0
+            proved[card, has] = 1
         return proved
 
     @cached_property
     def error(self) -> float:
-        """The expected total variation between `missing` and its exact values, estimated; 0 where they are exact.
+        """The expected total variation between `missing` and its exact values, estimated; 0 where
+        they are exact.
 
-        Taken from what leaving out each of the independent copies of the thinned graph would change (jackknife).
+        Taken from what leaving out each of the independent copies of the thinned graph would change
+        (jackknife).
         """
         if self.exact or not self._plan["missing"][0]:
             return 0.0
@@ -157,7 +177,8 @@ class Worlds:
         return float(0.5 * np.sqrt(2 / np.pi) * deviation.sum())
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw deals, independent and all equally likely: i1 [n, C], the holder of each card, -1 where it is not asked for.
+        """Draw deals, independent and all equally likely: i1 [n, C], the holder of each card, -1
+        where it is not asked for.
 
         Raises:
             EvidenceError: ``n`` is no number of deals, or ``rng`` no generator.
@@ -184,7 +205,8 @@ class Worlds:
         """
         mask = self._mask(cards)
         asks = self._asks([holder], [mask], [shown])
-        plan, last = self._plan[0], self.holders.shape[1] - 1
+        plan = self._plan[0]
+        last = self.holders.shape[1] - 1
         table = weigh(*self._graph, np.empty(1, FRAME), asks, np.zeros(1, WORTH)).T
         order = plan["order"][: plan["size"]].tolist()
         values = _answer_values(mask & int(plan["held"][holder]), _chosen(order, int(asks["cards"][0])), shown)[
@@ -196,7 +218,8 @@ class Worlds:
                 for some in _colex(_chosen(order, int(plan["open"][last])), int(plan["missing"]))
             ]
         )
-        rows, kept = table.any(axis=1), table.any(axis=0)
+        rows = table.any(axis=1)
+        kept = table.any(axis=0)
         return Answers(values[rows], sets[kept], table[rows][:, kept] / table.sum())
 
     def _mask(self, cards: Collection[int]) -> int:
@@ -257,7 +280,9 @@ class Worlds:
         return float(self.worths([holder], [self._mask(cards)], [shown])["information"][0])
 
     def decides(self, holder: int, cards: Collection[int], shown: bool = False) -> float:
-        """Give the probability that the answer to a question leaves only one possibility for the missing cards."""
+        """Give the probability that the answer to a question leaves only one possibility for the
+        missing cards.
+        """
         return float(self.worths([holder], [self._mask(cards)], [shown])["decides"][0])
 
 
@@ -282,7 +307,8 @@ def _checked_orders(orders: np.ndarray, evidence: np.ndarray) -> np.ndarray:
         or found.max(initial=-1) >= MAX_CARDS
     ):
         raise EvidenceError(f"orders must be rows of card numbers, -1 for none, got {found!r:.200}")
-    found, cards = found.astype(np.int64, copy=False), evidence["cards"][0]
+    found = found.astype(np.int64, copy=False)
+    cards = evidence["cards"][0]
     if not each_once(found, cards):
         raise EvidenceError(f"every order must have each of the cards {cards_of(cards)} once")
     return found
@@ -304,9 +330,13 @@ def survey_all(
     cap: int = CAP,
     keep: int = KEEP,
 ) -> None:
-    """Count the deals of many problems and appraise the questions that belong to each, see `counting.survey`; raises EvidenceError as `Worlds`."""
+    """Count the deals of many problems and appraise the questions that belong to each, see
+    `counting.survey`; raises EvidenceError as `Worlds`.
+    """
     cap, keep = _checked_states(cap, keep)
-    sheets, plans, frames = np.empty(evidence.size, SHEET), np.zeros(1, PLAN), np.empty(1, FRAME)
+    sheets = np.empty(evidence.size, SHEET)
+    plans = np.zeros(1, PLAN)
+    frames = np.empty(1, FRAME)
     survey(
         evidence,
         orders,
@@ -336,7 +366,9 @@ def _colex(cards: list[int], size: int) -> list[tuple[int, ...]]:
 
 
 def _answer_values(held: int, cards: list[int], shown: bool) -> np.ndarray:
-    """Give the answers of a question's table: how many or which cards, with those that are certainly held."""
+    """Give the answers of a question's table: how many or which cards, with those that are
+    certainly held.
+    """
     if not shown:
         return held.bit_count() + np.arange(len(cards) + 1)
     return np.array(
@@ -347,7 +379,8 @@ def _answer_values(held: int, cards: list[int], shown: bool) -> np.ndarray:
 def _fits(evidence: np.ndarray, orders: np.ndarray, cap: int) -> bool:
     """Tell whether some deal satisfies evidence; also where that would be too much to count."""
     space = room(cap, KEEP)
-    holders, result = np.empty((MAX_CARDS, int(evidence["num_holders"][0]))), np.zeros(1, RESULT)
+    holders = np.empty((MAX_CARDS, int(evidence["num_holders"][0])))
+    result = np.zeros(1, RESULT)
     measure(
         evidence, orders, cap, KEEP, np.uint64(0), np.zeros(1, SHEET), np.zeros(1, PLAN), result, holders, *space[:3]
     )

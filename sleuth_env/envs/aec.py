@@ -1,7 +1,9 @@
-"""PettingZoo's face of a game: an agent-environment-cycle environment that plays one game, a batch of one.
+"""PettingZoo's face of a game: an agent-environment-cycle environment that plays one game, a batch
+of one.
 
-`GameEnv` knows the game only through its module; a version of a game's environment (`sleuth_v0`) binds it and is the manual page.
-Axis letters: ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
+`GameEnv` knows the game only through its module; a version of a game's environment (`sleuth_v0`)
+binds it and is the manual page. Axis letters: ``P`` seats, ``A`` actions, ``N`` numbers of an
+observation.
 """
 
 from __future__ import annotations
@@ -56,15 +58,18 @@ _KEPT = ("options", "agent_selection", "_skip_agent_selection")
 class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo has no type information
     """Play one game between ``player_0``, ``player_1``, ... (the seats, clockwise).
 
-    Nobody terminates early: a player who is out stays in `agents`, is skipped, and all end in the same step, the only one that gives
-    rewards. `agent_selection` is the player who decides, which may be anybody, several times in a row. `infos` are empty.
+    Nobody terminates early: a player who is out stays in `agents`, is skipped, and all end in the
+        same step, the only one that gives
+    rewards. `agent_selection` is the player who decides, which may be anybody, several times in a
+    row. `infos` are empty.
 
     Args:
-        render_mode: None, "ansi" (`render` returns text), "rgb_array" (an image) or "human" (text on the standard output
-            after every step).
+        render_mode: None, "ansi" (`render` returns text), "rgb_array" (an image) or "human" (text
+            on the standard output after every step).
         record: how observations record the past, one of the game's `RECORDS`; default the first.
-        viewpoint: whose view is drawn, an agent's name or a seat number; None is the agent to act. A drawing shows what this one
-            player knows and nothing else, so with None a game shown to all its players shows every hand in turn.
+        viewpoint: whose view is drawn, an agent's name or a seat number; None is the agent to act.
+            A drawing shows what this one player knows and nothing else, so with None a game shown
+            to all its players shows every hand in turn.
         max_cycles: another name of the option ``max_turns``.
         **options: the game's options.
 
@@ -116,11 +121,14 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         num_players = len(self.possible_agents)
         self._rules = self.game.make_rules(self.options)
         self._actor = self._states["actor"]
-        self._action, self._taken = np.zeros(1, np.int64), np.zeros(1, np.uint8)
-        self._seat, self._seats = np.zeros(1, np.int64), np.arange(num_players)
+        self._action = np.zeros(1, np.int64)
+        self._taken = np.zeros(1, np.uint8)
+        self._seat = np.zeros(1, np.int64)
+        self._seats = np.arange(num_players)
         self._legal = np.zeros((1, self._num_actions), np.uint8)
         self._mask = self._legal[0].view(np.int8)
-        self._view, self._views = np.zeros(1, self.game.VIEW), np.zeros(num_players, self.game.VIEW)
+        self._view = np.zeros(1, self.game.VIEW)
+        self._views = np.zeros(num_players, self.game.VIEW)
         self._observer, self._observers = (
             self.game.Observer(self._rules, views, self.record) for views in (self._view, self._views)
         )
@@ -131,7 +139,8 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         """Deal a new game.
 
         Args:
-            seed: begins the stream from which this and the following games are dealt; None continues it.
+            seed: begins the stream from which this and the following games are dealt; None
+                continues it.
             options: ignored; a game's options are fixed when the environment is made.
 
         Raises:
@@ -197,7 +206,9 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         self._end(rewards[0].tolist(), (terminated[0] > 0).tolist(), (truncated[0] > 0).tolist())
 
     def forfeit(self, reward: float) -> None:
-        """End the game for everybody because of `agent_selection`, who gets this reward, the others 0: what `env` does after an illegal action."""
+        """End the game for everybody because of `agent_selection`, who gets this reward, the others
+        0: what `env` does after an illegal action.
+        """
         self._must_be_reset()
         # Both flags, as PettingZoo's own wrapper for illegal actions sets them.
         both = [True] * len(self.agents)
@@ -225,7 +236,9 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
     # --- what is seen ---
 
     def last(self, observe: bool = True) -> Any:
-        """Give observation, reward since it last acted, terminated, truncated and info of `agent_selection`."""
+        """Give observation, reward since it last acted, terminated, truncated and info of
+        `agent_selection`.
+        """
         self._must_be_reset()
         return super().last(observe)
 
@@ -251,7 +264,8 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
     def action_mask(self, agent: str) -> NDArray[np.int8]:
         """Give the action mask of an agent's observation (i1 [A]) alone."""
         self._must_be_reset()
-        # An agent who has left, or is about to, is in a finished game, though an illegal action may have ended it.
+        # An agent who has left, or is about to, is in a finished game, though an illegal action may
+        # have ended it.
         if self.terminations.get(agent, True) or self.truncations[agent]:
             return np.ones(self._num_actions, np.int8)
         if agent != self.agent_selection:
@@ -267,23 +281,28 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         return view
 
     def _look(self, agent: str) -> Records:
-        """Write what an agent may know into a buffer, which never leaves the environment: the next call overwrites it."""
+        """Write what an agent may know into a buffer, which never leaves the environment: the next
+        call overwrites it.
+        """
         self._seat[0] = self._seat_of(agent)
         self.game.view(self._rules, self._states, self._seat, self._view)
         return self._view
 
     def belief(self, agent: str) -> Any:
-        """Give the exact distribution of the hidden cards over all deals consistent with what an agent may know, at any time.
+        """Give the exact distribution of the hidden cards over all deals consistent with what an
+        agent may know, at any time.
 
-        It is uniform over consistent deals; questions are not taken as evidence about the asker. What it is made of is the
-        game's own: for Sleuth a `sleuth_env.deduction.worlds.Worlds`, see `sleuth_env.sleuth.belief`.
+        It is uniform over consistent deals; questions are not taken as evidence about the asker.
+        What it is made of is the game's own: for Sleuth a `sleuth_env.deduction.worlds.Worlds`, see
+        `sleuth_env.sleuth.belief`.
         """
         return self.game.belief(self._rules, self.view(agent))
 
     def state(self) -> NDArray[np.float32]:
         """Give everybody's observations, seat by seat, as one vector (f4 [P * N]).
 
-        It holds every hand, and so the hidden cards: for centralised critics, never for a player. The order of a
+        It holds every hand, and so the hidden cards: for centralised critics, never for a player.
+            The order of a
         pile, and the random generator, are not in it.
         """
         self._must_be_reset()
@@ -306,7 +325,9 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         )
 
     def render(self) -> Any:
-        """Draw what the viewpoint knows: text ("ansi"), an image (u1 [height, width, 3]), or text on the standard output ("human")."""
+        """Draw what the viewpoint knows: text ("ansi"), an image (u1 [height, width, 3]), or text
+        on the standard output ("human").
+        """
         if self.render_mode is None:
             gymnasium.logger.warn(NO_RENDER_MODE)
             return None
@@ -332,7 +353,9 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         return self.game.game_text(self.options, self._first_states[0], self._actions)
 
     def get_state(self) -> dict[str, Any]:
-        """Take a snapshot, of the random stream too: after `set_state` everything goes on as it did from here."""
+        """Take a snapshot, of the random stream too: after `set_state` everything goes on as it did
+        from here.
+        """
         self._must_be_reset()
         assert self._np_random is not None
         records = {name: opaque(getattr(self, name)).copy().view(self.game.STATE) for name in _RECORDS}
@@ -341,10 +364,12 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         return records | copied | kept | {"stream": self._np_random.bit_generator.state}
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a snapshot that `get_state` took, here or in another environment of the same options.
+        """Go back to a snapshot that `get_state` took, here or in another environment of the same
+        options.
 
         Raises:
-            ValueError: it is no such snapshot, or one of a game with other options; nothing has changed.
+            ValueError: it is no such snapshot, or one of a game with other options; nothing has
+                changed.
         """
         self._check_snapshot(state)
         generator, _ = seeding.np_random(0)

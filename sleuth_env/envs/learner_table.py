@@ -27,8 +27,9 @@ _PER_GAME = ("seats", "decisions", "last_actions", "_streams", "learners", "deal
 class LearnerTable(Table):
     """Play a batch of games with one learner in each.
 
-    `learners` are their seats (i8 [B]), `dealt` (bool [B]) tells which games there are, and `streams` (a generator or None for each
-    game) are there for `renew`. Nobody plays before `seat_opponents` or `draw_opponents` has been called.
+    `learners` are their seats (i8 [B]), `dealt` (bool [B]) tells which games there are, and
+    `streams` (a generator or None for each game) are there for `renew`. Nobody plays before
+    `seat_opponents` or `draw_opponents` has been called.
 
     Args:
         game: the game module.
@@ -68,16 +69,21 @@ class LearnerTable(Table):
     # --- opponents ---
 
     def seat_opponents(self, opponents: Players) -> None:
-        """Let the same players sit at every game: one for all seats, or a list, the first to the learner's left."""
+        """Let the same players sit at every game: one for all seats, or a list, the first to the
+        learner's left.
+        """
         number = self.num_players - 1
         players = listed(opponents, number)
         if len(players) != number:
             raise ValueError(f"opponents must be one for all, or a list of {number}, got a list of {len(players)}")
         self.bots = make_players(self.game, self.options, players)
-        self._line_up, self._shares = np.arange(number), None
+        self._line_up = np.arange(number)
+        self._shares = None
 
     def draw_opponents(self, opponents: Players, shares: Sequence[float] | None = None) -> None:
-        """Draw the players of every seat of games dealt from now on from these, in these shares; games under way keep theirs."""
+        """Draw the players of every seat of games dealt from now on from these, in these shares;
+        games under way keep theirs.
+        """
         players = listed(opponents)
         try:
             weights = np.ones(len(players)) if shares is None else np.asarray(shares, float)
@@ -99,7 +105,8 @@ class LearnerTable(Table):
         moved = np.array([number_of.get(id(bot), LEARNER) for bot in self.bots] + [LEARNER])
         self.seats[:] = moved[self.seats]
         self.bots = bots
-        self._line_up, self._shares = np.array([number_of[id(bot)] for bot in drawn]), weights / weights.sum()
+        self._line_up = np.array([number_of[id(bot)] for bot in drawn])
+        self._shares = weights / weights.sum()
 
     # --- games ---
 
@@ -112,7 +119,8 @@ class LearnerTable(Table):
             else generator.choice(self._line_up, self.num_players - 1, p=self._shares)
         )
         self.seats[row] = np.roll([LEARNER, *others], seat)
-        self.learners[row], self.dealt[row] = seat, True
+        self.learners[row] = seat
+        self.dealt[row] = True
         self.deal(row, generator.integers(0, 2**64, 1, np.uint64))
 
     def renew(self, rows: Iterable[int]) -> None:
@@ -130,8 +138,11 @@ class LearnerTable(Table):
 
     @contextmanager
     def undone_on_error(self) -> Iterator[None]:
-        """Run a block that moves games; if it fails, by a bot's mistake for instance, or is interrupted, all is as before."""
-        states, streams = opaque(self.states).copy(), self.streams.copy()
+        """Run a block that moves games; if it fails, by a bot's mistake for instance, or is
+        interrupted, all is as before.
+        """
+        states = opaque(self.states).copy()
+        streams = self.streams.copy()
         arrays = {name: getattr(self, name).copy() for name in _PER_GAME}
         try:
             yield
@@ -160,7 +171,8 @@ class LearnerTable(Table):
         return out
 
     def action_masks(self, over: Bools | bool = False) -> Bools:
-        """Give each learner's legal actions (bool [B, A]); all of them where the game is finished or the episode is over.
+        """Give each learner's legal actions (bool [B, A]); all of them where the game is finished
+        or the episode is over.
 
         Raises:
             ResetNeeded: no games have been dealt.
@@ -193,7 +205,8 @@ def make_table(
     record: str | None,
     opponents: Players,
 ) -> LearnerTable:
-    """Make a table of the game with this full name, the same opponents at all games; see `LearnerTable` and `seat_opponents`.
+    """Make a table of the game with this full name, the same opponents at all games; see
+    `LearnerTable` and `seat_opponents`.
 
     Raises:
         ValueError: an argument has an unknown name or value.

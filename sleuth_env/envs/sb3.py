@@ -1,9 +1,10 @@
 """Many games at once for a learner: the Stable-Baselines3 face.
 
-`SleuthVecEnv` is a `stable_baselines3.common.vec_env.VecEnv` with a learner in one seat of each of ``B`` games; the other seats are
-played inside, in batches. sb3-contrib's MaskablePPO takes it as it is. Stable-Baselines3 is imported when the class is first
-asked for, so that this module, and the package, work without it.
-Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
+`SleuthVecEnv` is a `stable_baselines3.common.vec_env.VecEnv` with a learner in one seat of each of
+``B`` games; the other seats are played inside, in batches. sb3-contrib's MaskablePPO takes it as it
+is. Stable-Baselines3 is imported when the class is first asked for, so that this module, and the
+package, work without it. Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an
+observation.
 """
 
 from __future__ import annotations
@@ -24,13 +25,15 @@ from .learner_table import Bools, LearnerTable
 
 
 class LearnerGames:
-    """The methods of `SleuthVecEnv`; see there. A class of its own because its base class is imported late.
+    """The methods of `SleuthVecEnv`; see there. A class of its own because its base class is
+    imported late.
 
     Args:
         game: the game module.
         options: its options.
         num_envs: B.
-        opponents: names of bots, policy files, or players; one of them, or a list. Every seat of every game is drawn anew.
+        opponents: names of bots, policy files, or players; one of them, or a list. Every seat of
+            every game is drawn anew.
         shares: how often each of them is drawn (any positive scale); default: all alike.
         learner_seat: "random" (drawn for every game) or a seat number.
         record: the kind of observation, one of the game's `RECORDS`; default the first.
@@ -39,12 +42,14 @@ class LearnerGames:
     Raises:
         ValueError: an argument has a value that is not legal.
 
-    Observations are float32 [B, N], rewards what the learner's seat has got since its last decision, and a finished game
-    is followed by the next at once (``terminal_observation`` and ``TimeLimit.truncated`` are in its info, as Stable-Baselines3 wants).
-    A game that ends before the learner's first decision is an episode of one step: he sees it finished, every action is allowed, and
-    whichever is chosen brings the outcome; to leave such games out would flatter him. Where there is only one winner, a learner who is
-    out has got his reward whatever the others still do, so his game ends there.
-    An illegal action raises `IllegalAction`: learners choose among `action_masks`. After any error nothing has changed.
+    Observations are float32 [B, N], rewards what the learner's seat has got since its last
+    decision, and a finished game is followed by the next at once (``terminal_observation`` and
+    ``TimeLimit.truncated`` are in its info, as Stable-Baselines3 wants). A game that ends before
+    the learner's first decision is an episode of one step: he sees it finished, every action is
+    allowed, and whichever is chosen brings the outcome; to leave such games out would flatter him.
+    Where there is only one winner, a learner who is out has got his reward whatever the others
+    still do, so his game ends there. An illegal action raises `IllegalAction`: learners choose
+    among `action_masks`. After any error nothing has changed.
     """
 
     render_mode = None
@@ -96,7 +101,8 @@ class LearnerGames:
         with self.table.undone_on_error():
             self.table.renew(self._rows.tolist())
             self.table.play_on()
-        self._lengths[:], self._actions = 0, None
+        self._lengths[:] = 0
+        self._actions = None
         return self.table.observations()
 
     def step_async(self, actions: Any) -> None:
@@ -114,8 +120,12 @@ class LearnerGames:
         self._actions = numbers
 
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], Bools, list[dict[str, Any]]]:
-        """Take the actions and play on to the learner's next decisions: observations, rewards, dones, infos."""
-        table, actions, self._actions = self.table, self._actions, None
+        """Take the actions and play on to the learner's next decisions: observations, rewards,
+        dones, infos.
+        """
+        table = self.table
+        actions = self._actions
+        self._actions = None
         if actions is None:
             raise RuntimeError("step_wait() takes the actions that step_async() was given: call that first")
         with table.undone_on_error():
@@ -125,7 +135,8 @@ class LearnerGames:
             # A lost game is over for the learner; nobody needs to see it played out.
             table.states["actor"][lost] = -1
             table.play_on()
-            dones, lengths = table.finished, self._lengths + 1
+            dones = table.finished
+            lengths = self._lengths + 1
             rewards, infos = self._ended(dones, lost, lengths)
             table.renew(np.flatnonzero(dones).tolist())
             table.play_on()
@@ -142,11 +153,13 @@ class LearnerGames:
         self, dones: Bools, lost: Bools, lengths: NDArray[np.int64]
     ) -> tuple[NDArray[np.float32], list[dict[str, Any]]]:
         """Give the rewards (f4 [B]), and the infos that tell how games have ended."""
-        rewards, infos = np.zeros(len(self._rows), np.float32), [dict[str, Any]() for _ in self._rows]
+        rewards = np.zeros(len(self._rows), np.float32)
+        infos = [dict[str, Any]() for _ in self._rows]
         if dones.any():
             totals, _, truncated = self.table.outcome()
             paid = np.where(lost, -1 / (self.options.num_players - 1), totals[self._rows, self.table.learners])
-            rewards[dones], last = paid[dones], self.table.observations()
+            rewards[dones] = paid[dones]
+            last = self.table.observations()
             for row in np.flatnonzero(dones).tolist():
                 episode = {"r": float(rewards[row]), "l": int(lengths[row]), "t": round(time.time() - self._began, 6)}
                 infos[row] = {
@@ -157,7 +170,9 @@ class LearnerGames:
         return rewards, infos
 
     def action_masks(self) -> Bools:
-        """Give the legal actions of the decisions that wait (bool [B, A]); all of them where a game has ended before the first one."""
+        """Give the legal actions of the decisions that wait (bool [B, A]); all of them where a game
+        has ended before the first one.
+        """
         return self.table.action_masks()
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:

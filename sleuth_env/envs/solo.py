@@ -1,8 +1,9 @@
 """Gymnasium's face of a game: one learner, the other seats played by bots or policies.
 
-`SoloEnv` is what ``gymnasium.make("sleuth_env:sleuth_env/Sleuth-v0", ...)`` makes and what MaskablePPO trains on: `reset` deals and lets the
-others play until the learner has to decide, `step` takes his decision and lets them play on until he has to decide again.
-`SoloVectorEnv` plays many such games at once (``gymnasium.make_vec``), the same games as one `SoloEnv` each would.
+`SoloEnv` is what ``gymnasium.make("sleuth_env:sleuth_env/Sleuth-v0", ...)`` makes and what
+MaskablePPO trains on: `reset` deals and lets the others play until the learner has to decide,
+`step` takes his decision and lets them play on until he has to decide again. `SoloVectorEnv` plays
+many such games at once (``gymnasium.make_vec``), the same games as one `SoloEnv` each would.
 
 | | |
 |---|---|
@@ -13,9 +14,9 @@ others play until the learner has to decide, `step` takes his decision and lets 
 | Illegal action | ends the episode with -1, or is refused (``illegal="raise"``) |
 | Info | empty; ``{"illegal_action": True}`` where an illegal action has ended the episode |
 
-A game may end before the learner has decided anything. He is not spared it: the first observation is then that of the finished
-game, every action is allowed, and whichever is chosen ends the episode with the outcome.
-Axis letters: ``B`` games, ``A`` actions, ``N`` numbers of an observation.
+A game may end before the learner has decided anything. He is not spared it: the first observation
+is then that of the finished game, every action is allowed, and whichever is chosen ends the episode
+with the outcome. Axis letters: ``B`` games, ``A`` actions, ``N`` numbers of an observation.
 """
 
 from __future__ import annotations
@@ -44,12 +45,16 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
     """Let one learner play against bots.
 
     Args:
-        opponents: who plays the other seats: a name of the game's bots, a policy file (its path, or ``pretrained:4p``), or an object with `name` and `act`;
-            one for all of them, or a list, the first to the learner's left.
+        opponents: who plays the other seats: a name of the game's bots, a policy file (its path, or
+            ``pretrained:4p``), or an object with `name` and `act`; one for all of them, or a list,
+            the first to the learner's left.
         learner_seat: the learner's seat number, or "random" for another one each game.
-        record: how the observation records the past, one of the game's `RECORDS`; default the first.
-        render_mode: None, "ansi", "rgb_array" or "human" (text on the standard output); all show what the learner knows.
-        illegal: what an illegal action does: "end" ends the episode with -1, "raise" raises `IllegalAction`.
+        record: how the observation records the past, one of the game's `RECORDS`; default the
+            first.
+        render_mode: None, "ansi", "rgb_array" or "human" (text on the standard output); all show
+            what the learner knows.
+        illegal: what an illegal action does: "end" ends the episode with -1, "raise" raises
+            `IllegalAction`.
         game: the full name of the game module.
         max_cycles: PettingZoo's name of the option ``max_turns``.
         **options: the game's options.
@@ -73,7 +78,8 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
     ) -> None:
         check_choice("render_mode", render_mode, (None, *RENDER_MODES))
         check_choice("illegal", illegal, ("end", "raise"))
-        self.render_mode, self.illegal = render_mode, illegal
+        self.render_mode = render_mode
+        self.illegal = illegal
         self.table = make_table(game, options, max_cycles, 1, learner_seat, record, opponents)
         self.options = self.table.options
         self.observation_space = spaces.Box(0.0, 1.0, (self.table.size,), np.float32)
@@ -91,7 +97,8 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
         """Deal a new game and let the others play until the learner decides.
 
         Args:
-            seed: begins the stream from which this and the following games are dealt; None continues it.
+            seed: begins the stream from which this and the following games are dealt; None
+                continues it.
             options: ignored; a game's options are fixed when the environment is made.
 
         Raises:
@@ -107,11 +114,13 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
         return self.table.observations()[0], {}
 
     def step(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Take the learner's decision and let the others play until he decides again or the game is finished.
+        """Take the learner's decision and let the others play until he decides again or the game is
+        finished.
 
         Raises:
-            IllegalAction: the action is no action at all, or it is illegal and ``illegal="raise"``. After this, and after any error of
-                an opponent, nothing has changed: the learner is where he was and may decide again.
+            IllegalAction: the action is no action at all, or it is illegal and ``illegal="raise"``.
+                After this, and after any error of an opponent, nothing has changed: the learner is
+                where he was and may decide again.
         """
         table = self.table
         if self._over:
@@ -135,7 +144,9 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
         return table.observations()[0], reward, bool(terminated[0, self.seat]), bool(truncated[0, self.seat]), {}
 
     def action_masks(self) -> Bools:
-        """Give the legal actions (bool [A]); all of them when the episode is over, so that it is never all False."""
+        """Give the legal actions (bool [A]); all of them when the episode is over, so that it is
+        never all False.
+        """
         mask: Bools = self.table.action_masks(np.array([self._over]))[0]
         return mask
 
@@ -145,7 +156,9 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
         return self.table.game.reveal(self.options, self.table.states[0])
 
     def render(self) -> Any:
-        """Draw what the learner knows: text ("ansi"), an image (u1 [height, width, 3]), or text on the standard output ("human")."""
+        """Draw what the learner knows: text ("ansi"), an image (u1 [height, width, 3]), or text on
+        the standard output ("human").
+        """
         if self.render_mode is None:
             gymnasium.logger.warn(NO_RENDER_MODE)
             return None
@@ -160,12 +173,14 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
 class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
     """Let ``B`` learners play against bots, each in a game of his own; the bots decide in batches.
 
-    Game ``i`` is the game of a `SoloEnv` that was reset with ``seed + i``, whatever ``B``. A finished game is followed by the next at
-    the next step, which ignores its action and gives no reward (`AutoresetMode.NEXT_STEP`).
+    Game ``i`` is the game of a `SoloEnv` that was reset with ``seed + i``, whatever ``B``. A
+    finished game is followed by the next at the next step, which ignores its action and gives no
+    reward (`AutoresetMode.NEXT_STEP`).
 
     Args:
         num_envs: B.
-        render_mode: None, "ansi" or "rgb_array" (`render` gives tuples, one of each game) or "human" (text on the standard output).
+        render_mode: None, "ansi" or "rgb_array" (`render` gives tuples, one of each game) or
+            "human" (text on the standard output).
         **settings: see `SoloEnv`.
 
     Raises:
@@ -188,7 +203,8 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
     ) -> None:
         check_choice("render_mode", render_mode, (None, *RENDER_MODES))
         check_choice("illegal", illegal, ("end", "raise"))
-        self.render_mode, self.illegal = render_mode, illegal
+        self.render_mode = render_mode
+        self.illegal = illegal
         self.table = make_table(game, options, max_cycles, num_envs, learner_seat, record, opponents)
         self.options = self.table.options
         self.num_envs = self.table.num_games
@@ -209,15 +225,18 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         """Deal new games and let the others play until all learners decide.
 
         Args:
-            seed: of the first game, the others follow; or one of each game; None continues the streams.
+            seed: of the first game, the others follow; or one of each game; None continues the
+                streams.
             options: ``{"reset_mask": bool [B]}`` resets these games only.
 
         Raises:
-            ValueError: seeds or mask are not of this kind. After this, and after any error of an opponent, nothing has changed.
+            ValueError: seeds or mask are not of this kind. After this, and after any error of an
+                opponent, nothing has changed.
             ResetNeeded: the first reset leaves games out.
         """
         table = self.table
-        seeds, chosen = row_seeds(seed, self.num_envs), rows_to_reset(options, table.dealt)
+        seeds = row_seeds(seed, self.num_envs)
+        chosen = rows_to_reset(options, table.dealt)
         rows = np.flatnonzero(chosen).tolist()
         with table.undone_on_error():
             for row in rows:
@@ -230,13 +249,15 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         return table.observations(), {}
 
     def step(self, actions: NDArray[np.int64]) -> tuple[NDArray[np.float32], Floats, Bools, Bools, dict[str, Any]]:
-        """Take every learner's decision (int [B]) and let the others play until all learners decide again or are finished.
+        """Take every learner's decision (int [B]) and let the others play until all learners decide
+        again or are finished.
 
         Raises:
-            IllegalAction: an action is no action at all, or one is illegal and ``illegal="raise"``. After this, and after any error of
-                an opponent, nothing has changed.
+            IllegalAction: an action is no action at all, or one is illegal and ``illegal="raise"``.
+                After this, and after any error of an opponent, nothing has changed.
         """
-        table, renewed = self.table, self._over.copy()
+        table = self.table
+        renewed = self._over.copy()
         table.must_be_dealt()
         numbers = action_numbers(actions, self.num_envs, table.num_actions)
         legal = table.action_masks(renewed)[np.arange(self.num_envs), numbers]
@@ -249,7 +270,8 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
             table.play_on()
         rewards, terminated, truncated = table.outcome()
         learners = np.arange(self.num_envs), table.learners
-        over, cut = (terminated[learners] & ~renewed) | ~legal, truncated[learners] & ~renewed
+        over = (terminated[learners] & ~renewed) | ~legal
+        cut = truncated[learners] & ~renewed
         paid = np.where(legal, rewards[learners], ILLEGAL_REWARD)
         self._over = over | cut
         infos: dict[str, Any] = {} if legal.all() else {"illegal_action": ~legal, "_illegal_action": ~legal}
@@ -257,7 +279,9 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         return table.observations(), np.where(self._over, paid, 0.0), over, cut, infos
 
     def action_masks(self) -> Bools:
-        """Give the legal actions of each learner (bool [B, A]); all of them where an episode is over."""
+        """Give the legal actions of each learner (bool [B, A]); all of them where an episode is
+        over.
+        """
         return self.table.action_masks(self._over)
 
     def reveal(self) -> tuple[dict[str, Any], ...]:
@@ -279,10 +303,12 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
             self.render()
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Give what a public attribute or method of `SoloEnv` gives, for each game: ``call("action_masks")``, ``call("options")``.
+        """Give what a public attribute or method of `SoloEnv` gives, for each game:
+        ``call("action_masks")``, ``call("options")``.
 
         Raises:
-            AttributeError: `SoloEnv` has none of that name, or it is one that moves a game, which goes for all games together only.
+            AttributeError: `SoloEnv` has none of that name, or it is one that moves a game, which
+                goes for all games together only.
         """
         if name in ("action_masks", "reveal", "render"):
             return tuple(getattr(self, name)(*args, **kwargs))
@@ -299,5 +325,7 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         return (shared[name],) * self.num_envs
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Give a public attribute of each game, see `call`. It cannot be set: the games share their settings."""
+        """Give a public attribute of each game, see `call`. It cannot be set: the games share their
+        settings.
+        """
         return self.call(name)

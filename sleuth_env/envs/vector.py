@@ -1,7 +1,8 @@
 """Many games at once, every seat of which is a learner's: `SleuthVectorEnv`.
 
-One call takes a decision in every game and gives the observation and the legal actions of whoever has to decide next, which
-may be anybody. Nobody plays inside: self-play, or opponents, are the caller's, who sees by `acting_seat` whose decision each row is.
+One call takes a decision in every game and gives the observation and the legal actions of whoever
+has to decide next, which may be anybody. Nobody plays inside: self-play, or opponents, are the
+caller's, who sees by `acting_seat` whose decision each row is.
 
 | | |
 |---|---|
@@ -14,9 +15,9 @@ may be anybody. Nobody plays inside: self-play, or opponents, are the caller's, 
 | Info | "acting_seat" (i8 [B]); of all seats "rewards" (f8 [B, P]) and "truncations" (bool [B, P]); "final_obs", what the seat that has acted last saw, where |
 | | a game has ended |
 
-Game ``i`` is the game of a PettingZoo environment that was reset with ``seed + i`` and, after each end, without a seed: the same deals,
-whatever ``B`` and the number of threads.
-Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
+Game ``i`` is the game of a PettingZoo environment that was reset with ``seed + i`` and, after each
+end, without a seed: the same deals, whatever ``B`` and the number of threads. Axis letters: ``B``
+games, ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 """
 
 from __future__ import annotations
@@ -63,11 +64,14 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
 
     Args:
         num_envs: B.
-        record: how the observation records the past, one of the game's `RECORDS`; default the first.
-        render_mode: None, "ansi" or "rgb_array" (`render` gives tuples, one of each game) or "human" (text on the standard output);
-            all show what the seat to act knows.
-        dtype: "float32", or "int8" for observations in a quarter of the memory: 127 is 1, fractions are rounded to 127ths, never to 0 or 1.
-        copy: whether observations and masks are given as copies; otherwise the next step overwrites them.
+        record: how the observation records the past, one of the game's `RECORDS`; default the
+            first.
+        render_mode: None, "ansi" or "rgb_array" (`render` gives tuples, one of each game) or
+            "human" (text on the standard output); all show what the seat to act knows.
+        dtype: "float32", or "int8" for observations in a quarter of the memory: 127 is 1, fractions
+            are rounded to 127ths, never to 0 or 1.
+        copy: whether observations and masks are given as copies; otherwise the next step overwrites
+            them.
         threads: into how many parts the batch is split, each played by a thread.
         game: the full name of the game module.
         max_cycles: PettingZoo's name of the option ``max_turns``.
@@ -99,16 +103,16 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         check_choice("dtype", dtype, tuple(HIGHEST))
         if not isinstance(copy, bool):
             raise ValueError(f"copy must be True or False, got {copy!r}")
-        self.render_mode, self.dtype, self.copy = render_mode, np.dtype(dtype), copy
+        self.render_mode = render_mode
+        self.dtype = np.dtype(dtype)
+        self.copy = copy
         self.game = load_game(game)
         self.options = make_options(self.game, options, max_cycles)
         self.record: str = self.game.RECORDS[0] if record is None else record
         check_choice("record", self.record, self.game.RECORDS)
         self.num_envs = check_number("num_envs", num_envs, 1)
-        self.num_actions, self.size = (
-            self.game.num_actions(self.options),
-            self.game.observation_size(self.options, self.record),
-        )
+        self.num_actions = self.game.num_actions(self.options)
+        self.size = self.game.observation_size(self.options, self.record)
         self._make_spaces()
         self._make_arrays()
         self._split(min(check_number("threads", threads, 1), self.num_envs))
@@ -120,19 +124,24 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     def _make_arrays(self) -> None:
-        number, self._rules = self.num_envs, self.game.make_rules(self.options)
-        self._states, self._views = self.game.new_states(number), np.zeros(number, self.game.VIEW)
+        number = self.num_envs
+        self._rules = self.game.make_rules(self.options)
+        self._states = self.game.new_states(number)
+        self._views = np.zeros(number, self.game.VIEW)
         self._streams: list[Any] = [None] * number  # a bit generator for each game that has been dealt
-        self._rows, self._actions = np.arange(number), np.zeros(number, np.int64)
+        self._rows = np.arange(number)
+        self._actions = np.zeros(number, np.int64)
         self._seats = np.zeros(number, np.int64)
         self._observations: Observations = np.zeros((number, self.size), self.dtype)
-        self._masks, self._taken = np.zeros((number, self.num_actions), np.uint8), np.zeros(number, np.uint8)
+        self._masks = np.zeros((number, self.num_actions), np.uint8)
+        self._taken = np.zeros(number, np.uint8)
         self._rewards = np.zeros((number, self.options.num_players))
         self._terminated, self._truncated = np.zeros((2, *self._rewards.shape), np.uint8)
         self._forget_ends()
 
     def _forget_ends(self) -> None:
-        self._final_rows, self._final_states = np.zeros(0, np.int64), self.game.new_states(0)
+        self._final_rows = np.zeros(0, np.int64)
+        self._final_states = self.game.new_states(0)
 
     def _split(self, threads: int) -> None:
         edges = np.linspace(0, self.num_envs, threads + 1).astype(int).tolist()
@@ -164,7 +173,8 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         """Deal new games.
 
         Args:
-            seed: of the first game, the others follow; or one of each game; None continues the streams.
+            seed: of the first game, the others follow; or one of each game; None continues the
+                streams.
             options: ``{"reset_mask": bool [B]}`` resets these games only.
 
         Raises:
@@ -174,7 +184,8 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         """
         self._must_be_open()
         dealt = np.array([stream is not None for stream in self._streams])
-        seeds, rows = row_seeds(seed, self.num_envs), np.flatnonzero(rows_to_reset(options, dealt))
+        seeds = row_seeds(seed, self.num_envs)
+        rows = np.flatnonzero(rows_to_reset(options, dealt))
         for row in rows.tolist():
             if seeds[row] is not None or not dealt[row]:
                 self._streams[row] = seeding.np_random(seeds[row])[0].bit_generator
@@ -199,9 +210,11 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         legal = self._masks[self._rows, numbers] > 0
         if not legal.all():
             raise self._refusal(numbers, legal)
-        self._actions[:], acted = numbers, self._seats.copy()
+        self._actions[:] = numbers
+        acted = self._seats.copy()
         self._each_part(self._take)
-        terminated, truncated = self._terminated[self._rows, acted] > 0, self._truncated[self._rows, acted] > 0
+        terminated = self._terminated[self._rows, acted] > 0
+        truncated = self._truncated[self._rows, acted] > 0
         over = np.flatnonzero(terminated | truncated)
         infos = self._end(over, acted) if len(over) else {}
         self._each_part(self._look)
@@ -218,7 +231,8 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
     def _look(self, number: int) -> None:
         """Write down whose decision it is, what they know and what they may do."""
         part = self._parts[number]
-        states, views = self._states[part], self._views[part]
+        states = self._states[part]
+        views = self._views[part]
         self._seats[part] = states["actor"]
         self.game.view(self._rules, states, self._seats[part], views)
         self.game.legal(self._rules, states, self._masks[part])
@@ -234,18 +248,23 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
 
     def _end(self, rows: NDArray[np.int64], acted: NDArray[np.int64]) -> dict[str, Any]:
         """Keep the games that have ended and deal the next ones; give the infos."""
-        self._final_rows, self._final_states = rows, opaque(self._states)[rows].view(self._states.dtype)
+        self._final_rows = rows
+        self._final_states = opaque(self._states)[rows].view(self._states.dtype)
         self.game.view(self._rules, self._final_states, acted[rows], self._last_views[: len(rows)])
         last = np.empty((len(rows), self.size), self.dtype)
         self._last_observer.write_first(len(rows), last)
-        final, there = np.full(self.num_envs, None, object), np.zeros(self.num_envs, np.bool_)
+        final = np.full(self.num_envs, None, object)
+        there = np.zeros(self.num_envs, np.bool_)
         for row, observation in zip(rows.tolist(), last, strict=True):
-            final[row], there[row] = observation, True
+            final[row] = observation
+            there[row] = True
         self._deal(rows)
         return {"final_obs": final, "_final_obs": there}
 
     def final_observations(self) -> tuple[NDArray[np.int64], Observations]:
-        """Give which games have ended last (rows, i8 [K], all in one step) and what each of their seats saw then ([K, P, N])."""
+        """Give which games have ended last (rows, i8 [K], all in one step) and what each of their
+        seats saw then ([K, P, N]).
+        """
         rows, views = self.final_views()
         return rows, self._observations_of(views.ravel()).reshape(*views.shape, self.size)
 
@@ -269,7 +288,9 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         return out
 
     def get_state(self) -> dict[str, Any]:
-        """Take a snapshot of the games and of the streams from which the next ones are dealt: an array and plain containers."""
+        """Take a snapshot of the games and of the streams from which the next ones are dealt: an
+        array and plain containers.
+        """
         self._must_be_dealt()
         return {
             "options": asdict(self.options),
@@ -278,10 +299,12 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         }
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a snapshot that `get_state` took, here or in an environment of the same options and size.
+        """Go back to a snapshot that `get_state` took, here or in an environment of the same
+        options and size.
 
         Raises:
-            ValueError: it is of other options or another number of games, or no snapshot; nothing has changed. The games' bytes are taken as they are.
+            ValueError: it is of other options or another number of games, or no snapshot; nothing
+                has changed. The games' bytes are taken as they are.
             ClosedEnvironmentError: after `close`.
         """
         self._must_be_open()
@@ -301,7 +324,8 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         check_snapshot(state, ("options", "states", "streams"))
         if state["options"] != asdict(self.options):
             raise ValueError(f"the snapshot is of games with {state['options']}, these have {asdict(self.options)}")
-        size, found = (self.num_envs, self._states.dtype.itemsize), state["states"]
+        size = (self.num_envs, self._states.dtype.itemsize)
+        found = state["states"]
         if (
             getattr(found, "shape", None) != size
             or found.dtype != np.uint8
@@ -315,7 +339,9 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
     # --- what is given ---
 
     def action_masks(self) -> NDArray[np.uint8]:
-        """Give the legal actions of whoever is to act (u1 [B, A]); without ``copy`` they cannot be written to."""
+        """Give the legal actions of whoever is to act (u1 [B, A]); without ``copy`` they cannot be
+        written to.
+        """
         self._must_be_dealt()
         masks = self._masks.copy() if self.copy else self._masks.view()
         # What is legal is judged by these.
@@ -388,7 +414,8 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
 
 
 def row_seeds(seed: Any, num_games: int) -> list[int | None]:
-    """Give a seed for each game: the number and those that follow it, or one of each game; None goes on without.
+    """Give a seed for each game: the number and those that follow it, or one of each game; None
+    goes on without.
 
     Raises:
         ValueError: they are something else.

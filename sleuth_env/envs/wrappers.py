@@ -1,6 +1,7 @@
 """The wrappers around a game's PettingZoo environment, as the classic games have them.
 
-They are PettingZoo's own but for two: one judges an illegal action by the game, the other looks things up where they are.
+They are PettingZoo's own but for two: one judges an illegal action by the game, the other looks
+things up where they are.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ _ASKED_FOR = ("agents", "agent_selection", "rewards", "terminations", "truncatio
 class _TerminateIllegal(wrappers.BaseWrapper[str, Observation, int]):  # type: ignore[misc]
     """End the game after an illegal action, as PettingZoo's wrapper of that name does.
 
-    That one judges by the last mask that it has seen, which is not that of the moment after the environment inside went back to a
-    snapshot, and which belongs to whoever observed it. This one asks the environment.
+    That one judges by the last mask that it has seen, which is not that of the moment after the
+    environment inside went back to a snapshot, and which belongs to whoever observed it. This one
+    asks the environment.
     """
 
     def step(self, action: int | None) -> None:
@@ -44,7 +46,9 @@ class _TerminateIllegal(wrappers.BaseWrapper[str, Observation, int]):  # type: i
 
 
 class _OrderEnforcing(wrappers.OrderEnforcingWrapper[str, Observation, int]):  # type: ignore[misc]
-    """PettingZoo's wrapper, for which a snapshot put back is as good as a reset, whether through it or behind its back."""
+    """PettingZoo's wrapper, for which a snapshot put back is as good as a reset, whether through it
+    or behind its back.
+    """
 
     def __init__(self, env: Any) -> None:
         self._raw = env.unwrapped
@@ -52,13 +56,17 @@ class _OrderEnforcing(wrappers.OrderEnforcingWrapper[str, Observation, int]):  #
         self._has_updated = True
 
     def __getattr__(self, name: str) -> Any:
-        """Look up what a loop over the agents asks for where it is: every wrapper on the way costs as much as a step of the game."""
+        """Look up what a loop over the agents asks for where it is: every wrapper on the way costs
+        as much as a step of the game.
+        """
         if name in _ASKED_FOR and self._raw.has_reset:
             return getattr(self._raw, name)
         return super().__getattr__(name)
 
     def last(self, observe: bool = True) -> Any:
-        """Give observation, reward, terminated, truncated and info of the agent to act, see `AECEnv.last`."""
+        """Give observation, reward, terminated, truncated and info of the agent to act, see
+        `AECEnv.last`.
+        """
         return self._raw.last(observe) if self._raw.has_reset else super().last(observe)
 
     @property
@@ -79,5 +87,7 @@ class _OrderEnforcing(wrappers.OrderEnforcingWrapper[str, Observation, int]):  #
 
 
 def wrapped(env: GameEnv) -> Any:
-    """Wrap a game's environment as PettingZoo's classic games are: an illegal action ends the game with -1 for its player."""
+    """Wrap a game's environment as PettingZoo's classic games are: an illegal action ends the game
+    with -1 for its player.
+    """
     return _OrderEnforcing(wrappers.AssertOutOfBoundsWrapper(_TerminateIllegal(env)))

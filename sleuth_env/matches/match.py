@@ -1,8 +1,9 @@
 """Batches of games between bots, and matches over equal deals.
 
-`Table` plays ``B`` games at once: bots are asked in batches, seats without a bot wait for a learner. `play_match` lets a list of
-bots play the same deals in every rotation of the seats, so that the luck of the deal and of the seat cancels.
-Axis letters: ``B`` games, ``P`` seats, ``A`` actions.
+`Table` plays ``B`` games at once: bots are asked in batches, seats without a bot wait for a
+learner. `play_match` lets a list of bots play the same deals in every rotation of the seats, so
+that the luck of the deal and of the seat cancels. Axis letters: ``B`` games, ``P`` seats, ``A``
+actions.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from .table import MatchError, Table
 
 
 def num_rotations(seats: Sequence[Any]) -> int:
-    """Count the rotations of a seat list that differ: 3 for a, b, b; 2 for a, b, a, b; 1 for copies of one player."""
+    """Count the rotations of a seat list that differ: 3 for a, b, b; 2 for a, b, a, b; 1 for copies
+    of one player.
+    """
     seats = list(seats)
     return next(k for k in range(1, len(seats) + 1) if seats[k:] + seats[:k] == seats)
 
@@ -43,13 +46,15 @@ def play_match(
 ) -> MatchResult:
     """Play deals in every rotation of the seats and sum up.
 
-    In rotation ``r`` the ``i``-th of the list sits in seat ``i + r`` (mod P); who sits to whose left stays. Rotations that would
-    repeat the same table are left out. Neither `progress` nor `batch_size` changes the result.
+    In rotation ``r`` the ``i``-th of the list sits in seat ``i + r`` (mod P); who sits to whose
+    left stays. Rotations that would repeat the same table are left out. Neither `progress` nor
+    `batch_size` changes the result.
 
     Args:
         game: a game module.
         options: its options; ``num_players`` is the number of seats.
-        seats: names of bots, policy files, or players (P of them); the same text or object is one entry of the result.
+        seats: names of bots, policy files, or players (P of them); the same text or object is one
+            entry of the result.
         num_deals: how many deals; each is played `num_rotations` times.
         seed: settles the deals and the bots' random choices, 0 to 2**64 - 1.
         progress: is called with the number of games finished since the last call.
@@ -90,13 +95,16 @@ def evaluate(
     progress: Callable[[int], object] | None = None,
     greedy: bool = False,
 ) -> list[MatchResult]:
-    """Let a player (a bot's name, a policy file or a player) play a match against a table full of each baseline.
+    """Let a player (a bot's name, a policy file or a player) play a match against a table full of
+    each baseline.
 
-    The player is the first entry of every result; the deals are the same for all baselines. See `play_match`.
+    The player is the first entry of every result; the deals are the same for all baselines. See
+    `play_match`.
     """
     game.make_rules(options)  # see `play_match`
     # Made apart, so that a player and a baseline of the same name are two entries.
-    mine, others = make_players(game, options, [player], greedy)[0], make_players(game, options, baselines, greedy)
+    mine = make_players(game, options, [player], greedy)[0]
+    others = make_players(game, options, baselines, greedy)
     copies = options.num_players - 1
     seated = [
         ([mine] + [bot] * copies, [_name(player)] + [_name(baseline)] * copies)
@@ -135,7 +143,8 @@ def _play_all(
 ) -> None:
     """Play one game for each seed (u8 [B]), keeping the table full, and fill in the record."""
     rows = np.arange(table.num_games)
-    playing, dealt = rows.copy(), len(rows)
+    playing = rows.copy()
+    dealt = len(rows)
     table.seats[:] = games.seats[:dealt]
     table.deal(rows, seeds[:dealt])
     while len(rows):
@@ -156,8 +165,10 @@ def _play_all(
 
 def _note(table: Table, rows: NDArray[np.int64], at: NDArray[np.int64], games: FinishedGames) -> None:
     """Enter finished games into the record."""
-    states, players = table.states[rows], table.num_players
-    place, accused = states["place"][:, :players], states["accused"][:, :players]
+    states = table.states[rows]
+    players = table.num_players
+    place = states["place"][:, :players]
+    accused = states["accused"][:, :players]
     games.first[at] = place == 1
     games.wrong[at] = (accused != 0) & (place == 0)
     games.turns[at] = states["turn_number"]

@@ -23,11 +23,14 @@ def make_players(game: Game, options: Any, seats: Sequence[Any], greedy: bool = 
     Args:
         game: a game module.
         options: its options.
-        seats: names, files or players; a player with a method `seated(options)` is asked for one that plays under these options.
-        greedy: whether policies of files take their best action instead of drawing one by its probability.
+        seats: names, files or players; a player with a method `seated(options)` is asked for one
+            that plays under these options.
+        greedy: whether policies of files take their best action instead of drawing one by its
+            probability.
 
     Raises:
-        ValueError: no such bot or file, one that cannot play with these options, or no player; the message says which.
+        ValueError: no such bot or file, one that cannot play with these options, or no player; the
+            message says which.
     """
     keys = [os.fspath(seat) if isinstance(seat, (str, os.PathLike)) else id(seat) for seat in seats]
     made = {key: _player(game, options, seat, greedy) for key, seat in dict(zip(keys, seats, strict=True)).items()}
@@ -49,10 +52,12 @@ def _player(game: Game, options: Any, seat: Any, greedy: bool) -> Any:
 
 
 def make_player(text: str, options: Any, game: Any = None, greedy: bool = False) -> Any:
-    """Make a player of a bot's name or of a policy file: its path, which ends in ``.safetensors``, or such as ``pretrained:4p``.
+    """Make a player of a bot's name or of a policy file: its path, which ends in ``.safetensors``,
+    or such as ``pretrained:4p``.
 
     Raises:
-        PolicyError: there is no such bot, or the file cannot be read or cannot play with these options.
+        PolicyError: there is no such bot, or the file cannot be read or cannot play with these
+            options.
     """
     game = game or import_module("sleuth_env.sleuth")
     if not isinstance(text, str):

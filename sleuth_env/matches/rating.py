@@ -1,7 +1,8 @@
 """Judge players by the games they played: win shares with intervals, and the result of a match.
 
-The games of one deal, in all rotations of the seats, are not independent of one another; the deals are. So everything here counts
-deals. No number here rates a player apart from the opponents he met. Axis letters: ``B`` games, ``P`` seats.
+The games of one deal, in all rotations of the seats, are not independent of one another; the deals
+are. So everything here counts deals. No number here rates a player apart from the opponents he met.
+Axis letters: ``B`` games, ``P`` seats.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ Z_95 = 1.959963984540054
 
 
 def t_quantile(freedom: int) -> float:
-    """Give the 97.5 % point of Student's t (Cornish and Fisher's expansion from 3 degrees of freedom on, within 0.5 %)."""
+    """Give the 97.5 % point of Student's t (Cornish and Fisher's expansion from 3 degrees of
+    freedom on, within 0.5 %).
+    """
     if freedom < 3:
         return (math.inf, 12.706204736, 4.302652730)[freedom]
-    z, v = Z_95, float(freedom)
+    z = Z_95
+    v = float(freedom)
     terms: tuple[float, ...] = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
@@ -42,14 +46,16 @@ def wilson(share: float, number: float, quantile: float = Z_95) -> tuple[float, 
 def share_interval(shares: NDArray[np.float64]) -> tuple[float, float]:
     """Give a 95 % interval for the mean of shares, one a deal (f8 [deals], each from 0 to 1).
 
-    The games of a deal depend on one another, the deals do not. So the spread between deals gives the variance of the mean, that
-    an effective number of independent games (Korn and Graubard, 1998), and that Wilson's interval, with Student's quantile. Two
-    made-up deals, one won in every rotation and one in none, count in the spread only: without them a few deals that happen to be
+    The games of a deal depend on one another, the deals do not. So the spread between deals gives
+    the variance of the mean, that an effective number of independent games (Korn and Graubard,
+    1998), and that Wilson's interval, with Student's quantile. Two made-up deals, one won in every
+    rotation and one in none, count in the spread only: without them a few deals that happen to be
     alike, or a share of 0 or 1, would look certain.
     """
     deals = len(shares)
     spread = np.append(shares, [0.0, 1.0])
-    middle, variance = float(spread.mean()), float(spread.var(ddof=1)) / (deals + 2)
+    middle = float(spread.mean())
+    variance = float(spread.var(ddof=1)) / (deals + 2)
     number = middle * (1 - middle) / variance * deals / (deals + 2)
     return wilson(float(shares.mean()), number, t_quantile(deals))
 
@@ -62,8 +68,10 @@ class Entry:
         name: as given.
         seats: how many seats it had.
         wins: games won by one of its seats (first place, where more places are played for).
-        win_share: wins / games; `win_low` and `win_high` are its 95 % interval (see `share_interval`).
-        fair_share: seats / players, what it would win if all were equally good and somebody always won.
+        win_share: wins / games; `win_low` and `win_high` are its 95 % interval (see
+            `share_interval`).
+        fair_share: seats / players, what it would win if all were equally good and somebody always
+            won.
         mean_reward: for each of its seats and games.
         wrong_accusations: in a game, all its seats together.
     """
@@ -115,7 +123,8 @@ class MatchResult:
 
 @dataclass(frozen=True)
 class FinishedGames:
-    """Hold what is known of games at their end; game ``d * rotations + r`` is deal ``d`` in rotation ``r``.
+    """Hold what is known of games at their end; game ``d * rotations + r`` is deal ``d`` in
+    rotation ``r``.
 
     Args:
         seats: number of the entry in each seat (i4 [B, P]).
@@ -136,7 +145,8 @@ class FinishedGames:
     @classmethod
     def blank(cls, seats: NDArray[np.int32]) -> FinishedGames:
         """Make a record for games with these entries in the seats (i4 [B, P]), to be filled in."""
-        first, wrong = np.zeros(seats.shape, np.bool_), np.zeros(seats.shape, np.bool_)
+        first = np.zeros(seats.shape, np.bool_)
+        wrong = np.zeros(seats.shape, np.bool_)
         return cls(
             seats, first, wrong, np.zeros(seats.shape), np.zeros(len(seats), np.bool_), np.zeros(len(seats), np.int64)
         )

@@ -23,8 +23,10 @@ class MatchError(ValueError):
 def bots_streams(seeds: NDArray[np.uint64], num_players: int) -> NDArray[np.uint64]:
     """Give the stream of random bits of each seat (u8 [K, P]) in games of these seeds (u8 [K]).
 
-    Hashed one way, and one for each seat: a bot can go back from the bits that it is handed to its stream, but must find neither
-    the seed, which would tell it the deal, nor the bits of others, which would tell it what they do.
+    Hashed one way, and one for each seat: a bot can go back from the bits that it is handed to its
+        stream, but must find neither
+    the seed, which would tell it the deal, nor the bits of others, which would tell it what they
+    do.
     """
     digests = [blake2b(seed.tobytes(), digest_size=8 * num_players, person=b"sleuth bots").digest() for seed in seeds]
     return np.frombuffer(b"".join(digests), "<u8").astype(np.uint64).reshape(-1, num_players)
@@ -33,29 +35,35 @@ def bots_streams(seeds: NDArray[np.uint64], num_players: int) -> NDArray[np.uint
 class Table:
     """Play a batch of games, some seats by bots, the others by learners.
 
-    A bot's random bits at a decision come from the game's seed, its seat and the number of decisions that this seat has taken, so a game
-    is the same in any batch. `seats` and `bots` may be changed between calls, for instance to draw new opponents. `states` (STATE [B]),
-    `decisions` (i8 [B, P], how many each seat has taken) and `last_actions` (i8 [B], -1 before the first) are there to be read.
+    A bot's random bits at a decision come from the game's seed, its seat and the number of
+    decisions that this seat has taken, so a game is the same in any batch. `seats` and `bots` may
+    be changed between calls, for instance to draw new opponents. `states` (STATE [B]), `decisions`
+    (i8 [B, P], how many each seat has taken) and `last_actions` (i8 [B], -1 before the first) are
+    there to be read.
 
     Args:
         game: a game module.
         options: its options.
         num_games: B.
         bots: what the numbers in `seats` mean; may be extended later.
-        seats: the bot in each seat (i4 [P] or [B, P]); `LEARNER` (-1) is a seat that nobody here plays. Default: all learners.
+        seats: the bot in each seat (i4 [P] or [B, P]); `LEARNER` (-1) is a seat that nobody here
+            plays. Default: all learners.
     """
 
     def __init__(
         self, game: Game, options: Any, num_games: int, bots: Sequence[Bot] = (), seats: ArrayLike = LEARNER
     ) -> None:
         self.rules = game.make_rules(options)
-        self.game, self.options, self.num_games = game, options, num_games
+        self.game = game
+        self.options = options
+        self.num_games = num_games
         self.num_players: int = options.num_players
         self.bots = list(bots)
         self.seats = np.full((num_games, self.num_players), seats, np.int32)
         self.states = game.new_states(num_games)
         # A blank state is no game: nobody is to act in it until it is dealt.
-        self.states["actor"], self.states["phase"] = -1, game.FINISHED
+        self.states["actor"] = -1
+        self.states["phase"] = game.FINISHED
         self.decisions = np.zeros((num_games, self.num_players), np.int64)
         self.last_actions = np.full(num_games, -1, np.int64)
         self._streams = np.zeros((num_games, self.num_players), np.uint64)
@@ -84,9 +92,11 @@ class Table:
 
         Args:
             rows: which games (int [K]).
-            seeds: one for each (u8 [K]); they settle the deal and everything that bots and the game draw at random.
+            seeds: one for each (u8 [K]); they settle the deal and everything that bots and the game
+                draw at random.
         """
-        rows, seeds = np.atleast_1d(np.asarray(rows)), np.atleast_1d(np.asarray(seeds, np.uint64))
+        rows = np.atleast_1d(np.asarray(rows))
+        seeds = np.atleast_1d(np.asarray(seeds, np.uint64))
         states = self.game.new_states(len(rows))
         self.game.deal(self.rules, states, seeds)
         self._put(rows, states)
@@ -104,7 +114,8 @@ class Table:
 
         Raises:
             IllegalAction: a bot chose an illegal action; no game of this round has moved.
-            MatchError: a bot returned something else than one integer for each game; no game has moved.
+            MatchError: a bot returned something else than one integer for each game; no game has
+                moved.
         """
         players = self._players()
         rows = np.flatnonzero((players >= 0) & ~self.finished)
@@ -113,8 +124,11 @@ class Table:
         # Sorted by bot, every bot's rows are one slice.
         rows = rows[np.argsort(players[rows], kind="stable")]
         players = players[rows]
-        states, seeds, actors = self._take(rows), self.decision_seeds(rows), self.actors[rows]
-        actions, taken = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.uint8)
+        states = self._take(rows)
+        seeds = self.decision_seeds(rows)
+        actors = self.actors[rows]
+        actions = np.zeros(len(rows), np.int64)
+        taken = np.zeros(len(rows), np.uint8)
         starts = [0, *(np.flatnonzero(np.diff(players)) + 1).tolist(), len(rows)]
         for start, end in pairwise(starts):
             part = slice(start, end)
@@ -135,15 +149,19 @@ class Table:
             actions: one for each (int [K]).
 
         Returns:
-            Which were legal (bool [K]); where one was not, the game has not changed; in a finished game none is.
+            Which were legal (bool [K]); where one was not, the game has not changed; in a finished
+            game none is.
 
         Raises:
             MatchError: a bot is to act in one of the games; nothing has changed.
         """
-        rows, actions = np.atleast_1d(np.asarray(rows)), np.atleast_1d(np.asarray(actions, np.int64))
+        rows = np.atleast_1d(np.asarray(rows))
+        actions = np.atleast_1d(np.asarray(actions, np.int64))
         if not (self.waiting | self.finished)[rows].all():
             raise MatchError("a bot is to act there, not a learner: call play_on() first")
-        states, taken, actors = self._take(rows), np.zeros(len(rows), np.uint8), self.actors[rows]
+        states = self._take(rows)
+        taken = np.zeros(len(rows), np.uint8)
+        actors = self.actors[rows]
         self.game.step(self.rules, states, actions, taken)
         self._put(rows, states)
         self.decisions[rows, actors] += taken
@@ -155,7 +173,8 @@ class Table:
 
         Args:
             rows: which games (int [K]).
-            seats: whose view (int [K] or one number); default: whoever is to act (seat 0 where the game is finished).
+            seats: whose view (int [K] or one number); default: whoever is to act (seat 0 where the
+                game is finished).
         """
         rows = np.atleast_1d(np.asarray(rows))
         whose = np.maximum(self.actors[rows], 0) if seats is None else seats
@@ -164,7 +183,9 @@ class Table:
         return views
 
     def legal(self, rows: ArrayLike) -> NDArray[np.uint8]:
-        """Give the legal actions of whoever is to act in each of some games (u1 [K, A]); zeros where the game is finished."""
+        """Give the legal actions of whoever is to act in each of some games (u1 [K, A]); zeros
+        where the game is finished.
+        """
         rows = np.atleast_1d(np.asarray(rows))
         legal = np.zeros((len(rows), self._num_actions), np.uint8)
         self.game.legal(self.rules, self._take(rows), legal)
@@ -173,7 +194,9 @@ class Table:
     def outcome(
         self, rows: ArrayLike | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-        """Give rewards (f8 [K, P]), terminated and truncated (bool [K, P] both) of some games; default: of all."""
+        """Give rewards (f8 [K, P]), terminated and truncated (bool [K, P] both) of some games;
+        default: of all.
+        """
         rows = self._all if rows is None else np.atleast_1d(np.asarray(rows))
         rewards = np.zeros((len(rows), self.num_players))
         terminated, truncated = np.zeros((2, *rewards.shape), np.uint8)
@@ -198,8 +221,11 @@ class Table:
         return self.seats[self._all, self.actors]
 
     def _look(self, states: Records) -> tuple[Records, NDArray[np.uint8]]:
-        """Views and legal actions of those to act, in arrays of their own: a buffer would hold what others have seen."""
-        views, legal = np.zeros(len(states), self.game.VIEW), np.zeros((len(states), self._num_actions), np.uint8)
+        """Views and legal actions of those to act, in arrays of their own: a buffer would hold what
+        others have seen.
+        """
+        views = np.zeros(len(states), self.game.VIEW)
+        legal = np.zeros((len(states), self._num_actions), np.uint8)
         self.game.view(self.rules, states, states["actor"].astype(np.int64), views)
         self.game.legal(self.rules, states, legal)
         return views, legal

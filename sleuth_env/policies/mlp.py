@@ -1,8 +1,10 @@
 """Multi-layer perceptrons in NumPy, which give one logit an action.
 
-One may have **cells** beside it: a second, small perceptron that gives one score for each cell (in Sleuth: each gem card) from the inputs that are about
-this cell, with the same weights for every cell. The scores join the last hidden layer, so what is learned about one gem holds for all.
-Axis letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation, ``G`` cells, ``K`` inputs of a cell.
+One may have **cells** beside it: a second, small perceptron that gives one score for each cell (in
+Sleuth: each gem card) from the inputs that are about this cell, with the same weights for every
+cell. The scores join the last hidden layer, so what is learned about one gem holds for all. Axis
+letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation, ``G`` cells, ``K`` inputs of a
+cell.
 """
 
 from __future__ import annotations
@@ -29,14 +31,16 @@ class Mlp:
     """The network as a part of a `Policy`.
 
     Args:
-        layers: (weight f4 [outputs, inputs], bias f4 [outputs]) of each layer; the last one gives the logits.
+        layers: (weight f4 [outputs, inputs], bias f4 [outputs]) of each layer; the last one gives
+            the logits.
         activation: "relu" or "tanh", after every layer but the last.
-        cells: the layers of the network that all cells share, the last one with a single output; () where there is none.
+        cells: the layers of the network that all cells share, the last one with a single output; ()
+            where there is none.
         cell_inputs: which numbers of the observation each cell's network is given, i4 [G, K].
 
     Raises:
-        PolicyError: an unknown activation; `fit` raises it where the layers do not fit one another, the observation or the actions, are not
-            finite, or could give a logit that is not.
+        PolicyError: an unknown activation; `fit` raises it where the layers do not fit one another,
+            the observation or the actions, are not finite, or could give a logit that is not.
     """
 
     kind = "mlp"
@@ -51,7 +55,8 @@ class Mlp:
         self.cell_inputs = (
             np.zeros((0, 0), np.int32) if cell_inputs is None else np.ascontiguousarray(cell_inputs, np.int32)
         )
-        self.layers, self.cells = _float32(layers), _float32(cells)
+        self.layers = _float32(layers)
+        self.cells = _float32(cells)
 
     def fit(self, game: Any, options: Any, record: str) -> None:
         """Check that it plays this game, and get ready."""
@@ -60,11 +65,15 @@ class Mlp:
         if self.cells:
             _check_cells(self.cells, self.cell_inputs, size)
         self._check_logits(size)
-        # Transposed, an input's weights lie side by side: the kernel skips the inputs that are zero, which most are.
-        self._layers, self._cells = _transposed(self.layers), _transposed(self.cells)
+        # Transposed, an input's weights lie side by side: the kernel skips the inputs that are
+        # zero, which most are.
+        self._layers = _transposed(self.layers)
+        self._cells = _transposed(self.cells)
 
     def _check_logits(self, size: int) -> None:
-        """Check that no observation, whose numbers are all from 0 to 1, can make a logit, or a number on the way to one, overflow."""
+        """Check that no observation, whose numbers are all from 0 to 1, can make a logit, or a
+        number on the way to one, overflow.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             most = self._most(np.ones(size), self.layers[:-1])
             if self.cells:
@@ -110,15 +119,19 @@ class Mlp:
 
     @classmethod
     def built(cls, architecture: Mapping[str, Any], tensors: dict[str, NDArray[Any]]) -> Mlp:
-        """Build what a file describes of tensors that nobody has checked yet; takes those that it uses out."""
-        hidden, cells = architecture["hidden"], architecture["cells"]
+        """Build what a file describes of tensors that nobody has checked yet; takes those that it
+        uses out.
+        """
+        hidden = architecture["hidden"]
+        cells = architecture["cells"]
         if not isinstance(hidden, list) or not isinstance(cells, list):
             raise PolicyError(f"unknown architecture {dict(architecture)!r}: hidden and cells must be lists")
         layers = [
             (tensors.pop(f"layers.{number}.weight"), tensors.pop(f"layers.{number}.bias"))
             for number in range(len(hidden) + 1)
         ]
-        cell_inputs, cell_layers = tensors.pop("cell_inputs", None), []
+        cell_inputs = tensors.pop("cell_inputs", None)
+        cell_layers = []
         if cell_inputs is not None or cells:
             cell_layers = [
                 (tensors.pop(f"cells.{number}.weight"), tensors.pop(f"cells.{number}.bias"))
@@ -157,7 +170,9 @@ def _transposed(layers: Layers) -> list[tuple[NDArray[np.float32], NDArray[np.fl
 
 
 def _check_layers(name: str, layers: Layers, inputs: int, outputs: int, joined: int = 0) -> None:
-    """Check that layers lead from ``inputs`` to ``outputs`` numbers, ``joined`` more of which join the last layer's inputs."""
+    """Check that layers lead from ``inputs`` to ``outputs`` numbers, ``joined`` more of which join
+    the last layer's inputs.
+    """
     if not 1 <= len(layers) <= MOST_LAYERS:
         raise PolicyError(f"a network has 1 to {MOST_LAYERS} layers, got {len(layers)}")
     sizes = [inputs, *(bias.size for _, bias in layers[:-1])]
@@ -210,7 +225,9 @@ def _applied(
 
 @kernel
 def apply_layer(inputs: Any, weight: Any, bias: Any, outputs: Any) -> None:
-    """Write inputs @ weight + bias, each row alone and in a fixed order: a matrix product would round by the size of the batch."""
+    """Write inputs @ weight + bias, each row alone and in a fixed order: a matrix product would
+    round by the size of the batch.
+    """
     for b in range(inputs.shape[0]):
         row = outputs[b]
         row[:] = bias

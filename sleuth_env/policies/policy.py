@@ -1,10 +1,11 @@
 """A policy file as a player: safetensors with metadata, played without torch.
 
-A file holds the weights of a network, which gives one logit an action, and says for which game, options and observation it was
-trained. Nothing in it is executed or unpickled, and everything is checked before it is used.
-The network is a multi-layer perceptron (`mlp`) or one that treats all opponents, gems and questions alike (`relational`).
-A policy plays under the options it was trained for. Only those of `MAY_DIFFER` may be others: they change neither the size of
-anything nor what an accusation is worth. A relational network can sit at a table with another number of players too.
+A file holds the weights of a network, which gives one logit an action, and says for which game,
+options and observation it was trained. Nothing in it is executed or unpickled, and everything is
+checked before it is used. The network is a multi-layer perceptron (`mlp`) or one that treats all
+opponents, gems and questions alike (`relational`). A policy plays under the options it was trained
+for. Only those of `MAY_DIFFER` may be others: they change neither the size of anything nor what an
+accusation is worth. A relational network can sit at a table with another number of players too.
 Axis letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation.
 """
 
@@ -46,7 +47,8 @@ class Policy:
         name: how tables call it.
 
     Raises:
-        PolicyError: the network does not fit the observation or the actions, or its weights are not usable.
+        PolicyError: the network does not fit the observation or the actions, or its weights are not
+            usable.
     """
 
     def __init__(
@@ -59,8 +61,13 @@ class Policy:
         steps: int = 0,
         name: str = "policy",
     ) -> None:
-        self.game, self.options, self.record, self.network = game, options, record, network
-        self.greedy, self.steps, self.name = greedy, steps, name
+        self.game = game
+        self.options = options
+        self.record = record
+        self.network = network
+        self.greedy = greedy
+        self.steps = steps
+        self.name = name
         network.fit(game, options, record)
         self._rules = game.make_rules(options)
 
@@ -100,7 +107,8 @@ class Policy:
         Raises:
             PolicyError: it was trained for other ones.
         """
-        trained, asked = dataclasses.asdict(self.options), dataclasses.asdict(options)
+        trained = dataclasses.asdict(self.options)
+        asked = dataclasses.asdict(options)
         may_differ = MAY_DIFFER + self.network.may_differ
         others = [key for key in trained if trained[key] != asked[key] and key not in may_differ]
         if others:
@@ -123,7 +131,9 @@ class Policy:
 
 @kernel
 def _choose(logits: Any, legal: Any, seeds: Any, greedy: Any, actions: Any) -> None:
-    """Draw from the softmax over the legal actions by inverting its distribution function, or take the best one."""
+    """Draw from the softmax over the legal actions by inverting its distribution function, or take
+    the best one.
+    """
     chances = np.empty(logits.shape[1])
     for b in range(logits.shape[0]):
         best = -1
@@ -139,7 +149,8 @@ def _choose(logits: Any, legal: Any, seeds: Any, greedy: Any, actions: Any) -> N
             total += chances[a]
         left = np.float64(seeds[b] >> np.uint64(11)) * TWO_TO_MINUS_53 * total
         for a in range(logits.shape[1]):
-            # Strictly, so that an action without a chance is never drawn, not even by the last rounding.
+            # Strictly, so that an action without a chance is never drawn, not even by the last
+            # rounding.
             if left < chances[a]:
                 actions[b] = a
                 break
@@ -191,7 +202,8 @@ def load_policy(path: str | Path, game: Any = None, greedy: bool = False) -> Pol
         greedy: see `Policy`.
 
     Raises:
-        PolicyError: it is no policy file, it is damaged, or it is for another game, other options or another observation.
+        PolicyError: it is no policy file, it is damaged, or it is for another game, other options
+            or another observation.
     """
     game = game or import_module("sleuth_env.sleuth")
     metadata, tensors = read_policy_file(path)

@@ -1,6 +1,7 @@
 """The frame of a policy file: safetensors with metadata, read without trust.
 
-Nothing in a file is executed or unpickled. Sizes come first, then the metadata, then the tensors; what they mean is `policy`'s affair.
+Nothing in a file is executed or unpickled. Sizes come first, then the metadata, then the tensors;
+what they mean is `policy`'s affair.
 """
 
 from __future__ import annotations
@@ -16,16 +17,21 @@ from numpy.typing import NDArray
 from ..checks import one_line
 
 SUFFIX = ".safetensors"
-# The policies that come with the package: `pretrained:4p` is the file 4p.safetensors in this folder.
-PRETRAINED, PRETRAINED_FOLDER = "pretrained:", Path(__file__).parents[1] / "pretrained"
-FORMAT, FORMAT_VERSION = "sleuth-env policy", "1"
-MOST_HEADER_BYTES, MOST_FILE_BYTES = 1 << 20, 1 << 30
+# The policies that come with the package: `pretrained:4p` is the file 4p.safetensors in this
+# folder.
+PRETRAINED = "pretrained:"
+PRETRAINED_FOLDER = Path(__file__).parents[1] / "pretrained"
+FORMAT = "sleuth-env policy"
+FORMAT_VERSION = "1"
+MOST_HEADER_BYTES = 1 << 20
+MOST_FILE_BYTES = 1 << 30
 
 
 class PolicyError(ValueError):
     """A policy file cannot be read, or cannot play this game; the message says why.
 
-    Files are not trusted, nor is what a message quotes of them: it is cut to one line of printable characters.
+    Files are not trusted, nor is what a message quotes of them: it is cut to one line of printable
+        characters.
     """
 
     def __init__(self, message: str) -> None:
@@ -33,7 +39,9 @@ class PolicyError(ValueError):
 
 
 def names_file(text: str) -> bool:
-    """Tell whether a player's name means a policy file: one that comes with the package, or one by its path."""
+    """Tell whether a player's name means a policy file: one that comes with the package, or one by
+    its path.
+    """
     return text.startswith(PRETRAINED) or text.endswith(SUFFIX)
 
 
@@ -58,7 +66,9 @@ def located(path: str | Path) -> str | Path:
 
 
 def in_order(content: bytes) -> bytes:
-    """Give a safetensors file with the header's entries in order: the library writes metadata in another order each time."""
+    """Give a safetensors file with the header's entries in order: the library writes metadata in
+    another order each time.
+    """
     size = int.from_bytes(content[:8], "little")
     header = json.dumps(
         json.loads(content[8 : 8 + size]), sort_keys=True, separators=(",", ":"), ensure_ascii=False
@@ -77,7 +87,8 @@ def read_metadata(path: str | Path) -> dict[str, Any]:
 
 
 def read_policy_file(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read a policy file's metadata, as plain values of the right types, and its tensors, whose shapes and numbers nobody has checked yet.
+    """Read a policy file's metadata, as plain values of the right types, and its tensors, whose
+    shapes and numbers nobody has checked yet.
 
     Raises:
         PolicyError: it is no policy file of this format, or it is damaged.

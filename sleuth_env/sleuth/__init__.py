@@ -1,4 +1,6 @@
-"""The game module of Sleuth: everything that an adapter or a player may ask of the game (see `sleuth_env.game.Game`)."""
+"""The game module of Sleuth: everything that an adapter or a player may ask of the game (see
+`sleuth_env.game.Game`).
+"""
 
 from __future__ import annotations
 

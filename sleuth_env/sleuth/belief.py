@@ -1,4 +1,5 @@
-"""What a seat may believe: the exact distribution of the hidden gems over all deals consistent with its view.
+"""What a seat may believe: the exact distribution of the hidden gems over all deals consistent with
+its view.
 
 It is uniform over these deals: who asked what is not taken as evidence about the asker.
 """
@@ -25,7 +26,8 @@ from .rules import may_ask
 from .transcript import GameRecord, parse_game
 from .view import VIEW, view
 
-# The six nestings of the three categories: gems with the same value of the outermost lie together, and so on inwards.
+# The six nestings of the three categories: gems with the same value of the outermost lie together,
+# and so on inwards.
 ORDERS = np.array(
     [
         [
@@ -38,10 +40,12 @@ ORDERS = np.array(
 
 
 def belief(rules: np.ndarray, views: np.ndarray) -> Worlds:
-    """Give all deals that are consistent with a view, all equally likely: questions are not taken as evidence about the asker.
+    """Give all deals that are consistent with a view, all equally likely: questions are not taken
+    as evidence about the asker.
 
-    Cards are the 36 gems in the usual numbering; holder ``h`` is the opponent ``h + 1`` to the viewer's left, the last one
-    is "missing". Gems in the viewer's hand or open on the table are not asked for: their probabilities are 0.
+    Cards are the 36 gems in the usual numbering; holder ``h`` is the opponent ``h + 1`` to the
+    viewer's left, the last one is "missing". Gems in the viewer's hand or open on the table are not
+    asked for: their probabilities are 0.
 
     Args:
         rules: RULES [1].
@@ -90,7 +94,8 @@ class Beliefs(NamedTuple):
 @inner
 def _affordable(rules, v):
     """Give the mask of the questions that the viewer's search cards allow."""
-    questions, cards = np.int64(0), v["search"][0]
+    questions = np.int64(0)
+    cards = v["search"][0]
     while cards:
         card = lowest(cards)
         cards &= cards - 1
@@ -117,7 +122,8 @@ def list_asks(rules, views, everything, now, starts, asks, places):
         asks: ASK [B * H * Q], overwritten from the front.
         places: i8 [B * H * Q], overwritten: each question's place in an array [B, H - 1, Q].
     """
-    opponents, end = rules[0]["num_players"] - 1, 0
+    opponents = rules[0]["num_players"] - 1
+    end = 0
     for b in range(views.size):
         starts[b] = end
         todo = (np.int64(1) << NUM_QUESTIONS) - 1 if everything else _affordable(rules[0], views[b])
@@ -128,7 +134,8 @@ def list_asks(rules, views, everything, now, starts, asks, places):
                 if now and not _may_ask_now(rules[0], views[b], h + 1, question):
                     continue
                 ask = asks[end]
-                ask["holder"], ask["cards"] = h, rules[0]["question_gems"][question]
+                ask["holder"] = h
+                ask["cards"] = rules[0]["question_gems"][question]
                 ask["shown"] = rules[0]["num_elements"][question] == 2 and not rules[0]["super_sleuth"]
                 places[end] = (b * opponents + h) * NUM_QUESTIONS + question
                 end += 1
@@ -138,9 +145,13 @@ def list_asks(rules, views, everything, now, starts, asks, places):
 def payable_asks(
     rules: np.ndarray, views: np.ndarray, everything: bool = False, now: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """List questions as `list_asks` does: ASK [N], their places (i8 [N]), and where each view's questions start (i8 [B + 1])."""
+    """List questions as `list_asks` does: ASK [N], their places (i8 [N]), and where each view's
+    questions start (i8 [B + 1]).
+    """
     most = views.size * (int(rules["num_players"][0]) - 1) * NUM_QUESTIONS
-    asks, places, starts = np.empty(most, ASK), np.empty(most, np.int64), np.empty(views.size + 1, np.int64)
+    asks = np.empty(most, ASK)
+    places = np.empty(most, np.int64)
+    starts = np.empty(views.size + 1, np.int64)
     list_asks(rules, views, everything, now, starts, asks, places)
     return asks[: starts[-1]], places[: starts[-1]], starts
 
@@ -148,30 +159,33 @@ def payable_asks(
 def beliefs(
     rules: np.ndarray, views: np.ndarray, everything: bool = False, now: bool = False, cap: int = CAP, keep: int = KEEP
 ) -> Beliefs:
-    """Give what many seats may believe, and the worth of the questions that they can pay for (or of all).
+    """Give what many seats may believe, and the worth of the questions that they can pay for (or of
+    all).
 
     A row depends on nothing but its view.
 
     Args:
         rules: RULES [1].
         views: VIEW [B].
-        everything: whether to appraise all 43 questions to each opponent, not only those that the search cards allow.
-        now: whether to appraise only what the rules allow at this moment: nothing for who has not to decide, or not to ask.
+        everything: whether to appraise all 43 questions to each opponent, not only those that the
+            search cards allow.
+        now: whether to appraise only what the rules allow at this moment: nothing for who has not
+            to decide, or not to ask.
         cap, keep: see `Worlds`.
 
     Raises:
-        ValueError: these are no rules or no views, or the views are of another kind of game, or cap or keep is no number of states.
+        ValueError: these are no rules or no views, or the views are of another kind of game, or cap
+            or keep is no number of states.
     """
     _check_views(rules, views)
-    num_players, evidence = int(rules["num_players"][0]), np.empty(views.size, EVIDENCE)
+    num_players = int(rules["num_players"][0])
+    evidence = np.empty(views.size, EVIDENCE)
     shape = (views.size, num_players - 1, NUM_QUESTIONS)
     asks, places, starts = payable_asks(rules, views, everything, now)
     clues(rules, views, evidence)
-    holders, results, told = (
-        np.empty((views.size, NUM_GEMS, num_players)),
-        np.zeros(views.size, RESULT),
-        np.empty(asks.size, WORTH),
-    )
+    holders = np.empty((views.size, NUM_GEMS, num_players))
+    results = np.zeros(views.size, RESULT)
+    told = np.empty(asks.size, WORTH)
     survey_all(evidence, ORDERS, starts, asks, results, holders, told, cap, keep)
     worths = np.full(np.prod(shape), np.nan).astype(WORTH)
     worths[places] = told
@@ -186,10 +200,12 @@ class Odds(NamedTuple):
 
 
 def odds(rules: np.ndarray, views: np.ndarray) -> Odds:
-    """Give what some seats may believe and what their questions would tell, always finite numbers; a row depends on nothing but its view.
+    """Give what some seats may believe and what their questions would tell, always finite numbers;
+    a row depends on nothing but its view.
 
-    Where there are too many deals to count, the numbers are the estimates of `beliefs`; where even these cannot be had, a gem is
-    equally likely with each holder with whom the sheet leaves it possible, and nothing is said of questions (0).
+    Where there are too many deals to count, the numbers are the estimates of `beliefs`; where even
+    these cannot be had, a gem is equally likely with each holder with whom the sheet leaves it
+    possible, and nothing is said of questions (0).
 
     Args:
         rules: RULES [1].
@@ -199,7 +215,8 @@ def odds(rules: np.ndarray, views: np.ndarray) -> Odds:
         Contradiction: a view that no deal satisfies; it cannot come from a game.
     """
     found = beliefs(rules, views, now=True)
-    chance, codes = found.holders.transpose(0, 2, 1), found.results["code"]
+    chance = found.holders.transpose(0, 2, 1)
+    codes = found.results["code"]
     for row in np.flatnonzero((codes == BROKEN) | (codes == NO_DEAL))[:1]:
         belief(rules, views[row : row + 1])
     rows = np.flatnonzero(codes)
@@ -210,7 +227,8 @@ def odds(rules: np.ndarray, views: np.ndarray) -> Odds:
 
 
 def belief_in_game(game: str | GameRecord, player: str | int, step: int | None = None) -> Worlds:
-    """Give all deals that are consistent with what a player of a game text could know, see `belief`.
+    """Give all deals that are consistent with what a player of a game text could know, see
+    `belief`.
 
     Args:
         game: the text, or what `parse_game` makes of it.
@@ -223,13 +241,15 @@ def belief_in_game(game: str | GameRecord, player: str | int, step: int | None =
     if not isinstance(game, (str, GameRecord)):
         raise NotationError(f"a game is a text or what parse_game makes of one, got {game!r:.100}")
     record = parse_game(game) if isinstance(game, str) else game
-    names, last = [player_name(seat) for seat in range(record.options.num_players)], len(record.actions)
+    names = [player_name(seat) for seat in range(record.options.num_players)]
+    last = len(record.actions)
     seat = names.index(player) if player in names else player
     if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or seat not in range(len(names)):
         raise NotationError(f"the player must be {alternatives(str(player), names)}")
     if step is not None and step not in range(last + 1):
         raise NotationError(f"the game has the steps 0 to {last}, got {step!r}")
     at = last if step is None else int(step)
-    rules, views = make_rules(record.options), np.zeros(1, VIEW)
+    rules = make_rules(record.options)
+    views = np.zeros(1, VIEW)
     view(rules, record.states[at : at + 1], np.array([seat], np.int64), views)
     return belief(rules, views)

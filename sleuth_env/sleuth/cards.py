@@ -1,7 +1,9 @@
 """The rule book as data: gems, questions, search cards, options and the numbering of actions.
 
-Axis letters: ``C`` = 36 gem cards, ``Q`` = 43 questions, ``S`` = 54 search cards, ``A`` actions, ``P`` seats.
-Sources: the Eagle-Gryphon rule book of *Sleuth* by Sid Sackson; the composition of the 54 search cards follows
+Axis letters: ``C`` = 36 gem cards, ``Q`` = 43 questions, ``S`` = 54 search cards, ``A`` actions,
+    ``P`` seats.
+Sources: the Eagle-Gryphon rule book of *Sleuth* by Sid Sackson; the composition of the 54 search
+    cards follows
 the lists of a Schmidt edition.
 """
 
@@ -21,19 +23,23 @@ TYPES = ("solitaire", "pair", "cluster")
 CATEGORIES = (COLOURS, KINDS, TYPES)
 ELEMENTS = COLOURS + KINDS + TYPES
 
-# A gem card is one value of every category; a question is one value, or two of different categories.
+# A gem card is one value of every category; a question is one value, or two of different
+# categories.
 GEMS = tuple(product(*CATEGORIES))
 QUESTIONS = tuple((element,) for element in ELEMENTS) + tuple(
     pair for first, second in combinations(CATEGORIES, 2) for pair in product(first, second)
 )
 
-# A search card is its list of questions: itself, or whatever contains its free element, or anything.
+# A search card is its list of questions: itself, or whatever contains its free element, or
+# anything.
 ALLOWED = (
     tuple((question,) for question in QUESTIONS)
     + tuple(tuple(q for q in QUESTIONS if element in q) for element in ELEMENTS)
     + (QUESTIONS,)
 )
-NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS = len(GEMS), len(QUESTIONS), len(ALLOWED)
+NUM_GEMS = len(GEMS)
+NUM_QUESTIONS = len(QUESTIONS)
+NUM_SEARCH_CARDS = len(ALLOWED)
 FIRST_FREE = NUM_QUESTIONS
 PLAIN_FREE = NUM_SEARCH_CARDS - 1
 
@@ -46,7 +52,8 @@ NUM_PAIRS = len(PAIRS)
 ALL_GEMS = (1 << NUM_GEMS) - 1
 ALL_SEARCH_CARDS = (1 << NUM_SEARCH_CARDS) - 1
 SEARCH_HAND = 4
-MIN_PLAYERS, MAX_PLAYERS = 3, 7
+MIN_PLAYERS = 3
+MAX_PLAYERS = 7
 HAND_SIZE = {3: 11, 4: 8, 5: 7, 6: 5, 7: 5}
 
 
@@ -65,14 +72,19 @@ class Options:
 
     Args:
         num_players: 3 to 7.
-        missing: gems set aside, 1; 2 or 3 with three or four players (variant "additional missing gems").
-        winners: how many places are played for, 1 to num_players - 1 (variant "playing for second, third, ...").
+        missing: gems set aside, 1; 2 or 3 with three or four players (variant "additional missing
+            gems").
+        winners: how many places are played for, 1 to num_players - 1 (variant "playing for second,
+            third, ...").
         double_interrogation: one or two questions a turn (variant "additional interrogations").
-        super_sleuth: two-element questions are answered with the number only (variant "Super Sleuth").
+        super_sleuth: two-element questions are answered with the number only (variant "Super
+            Sleuth").
         first_player: "random", or "seat_0" (the rule books differ).
-        accuse: "any_time" (after every answer everybody is offered to accuse), or "own_turn" (a simplification).
+        accuse: "any_time" (after every answer everybody is offered to accuse), or "own_turn" (a
+            simplification).
         offer_order: "random", or "clockwise" from the asker.
-        announce_result: whether a right or wrong accusation is announced; False only with winners > 1.
+        announce_result: whether a right or wrong accusation is announced; False only with winners >
+            1.
         last_survivor_wins: whether the last player left in wins when all the others are out.
         max_turns: the game is truncated after so many turns, at least 1.
 
@@ -143,15 +155,18 @@ _DEFAULTS = {field.name: field.default for field in fields(Options)}
 
 
 def parse_option(name: str, text: str) -> int | bool | str:
-    """Turn the text of an option into its type; what does not fit stays text, which `Options` refuses in its own words."""
+    """Turn the text of an option into its type; what does not fit stays text, which `Options`
+    refuses in its own words.
+    """
     default = _DEFAULTS.get(name)
     if isinstance(default, bool):
         return {"true": True, "True": True, "false": False, "False": False}.get(text, text)
     return int(text) if isinstance(default, int) and re.fullmatch("-?[0-9]{1,15}", text) else text
 
 
-# Everything a kernel needs to know of the game in one record: the tables of the cards, the options, where each
-# block of actions starts. It is an argument of every kernel, because numba freezes globals into its cache.
+# Everything a kernel needs to know of the game in one record: the tables of the cards, the options,
+# where each block of actions starts. It is an argument of every kernel, because numba freezes
+# globals into its cache.
 RULES = np.dtype(
     [
         ("num_players", "i4"),
@@ -207,7 +222,8 @@ def _rules(options: Options) -> np.ndarray:
         "last_survivor_wins",
     ):
         record[name] = getattr(options, name)
-    record["max_turns"], record["hand_size"] = options.max_turns, options.hand_size
+    record["max_turns"] = options.max_turns
+    record["hand_size"] = options.hand_size
     record["first_random"] = options.first_player == "random"
     record["any_time"] = options.accuse == "any_time"
     record["offers_random"] = options.offer_order == "random"

@@ -1,7 +1,9 @@
-"""From a view to evidence: what the answers, the cards shown and the open cards say about where the gems lie.
+"""From a view to evidence: what the answers, the cards shown and the open cards say about where the
+gems lie.
 
-Holder ``k - 1`` of the evidence is the opponent ``k`` to the viewer's left, the last holder is "missing". The
-catalogue of sets is the 43 questions and, last, all cards. Gems in the viewer's hand or on the table are not asked for.
+Holder ``k - 1`` of the evidence is the opponent ``k`` to the viewer's left, the last holder is
+"missing". The catalogue of sets is the 43 questions and, last, all cards. Gems in the viewer's hand
+or on the table are not asked for.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ def _list_sets(rules, e):
 
 @inner
 def _bound_counts(rules, v, e):
-    """An announced number bounds the question's set from both sides, the hand sizes bound all cards."""
+    """An announced number bounds the question's set from both sides, the hand sizes bound all
+    cards.
+    """
     missing = v["num_players"] - 1
     for h in range(missing + 1):
         e["least"][h, ALL_CARDS] = e["most"][h, ALL_CARDS] = rules["hand_size"] if h < missing else rules["missing"]
@@ -67,8 +71,10 @@ def clues(rules, views, evidence):
         evidence: EVIDENCE [B], overwritten.
     """
     for b in range(views.size):
-        v, e = views[b], evidence[b]
-        e["num_holders"], e["num_sets"] = v["num_players"], NUM_SETS
+        v = views[b]
+        e = evidence[b]
+        e["num_holders"] = v["num_players"]
+        e["num_sets"] = NUM_SETS
         e["cards"] = ALL_GEMS & ~(v["hand"] | v["table"])
         _who_may_hold(v, e["cards"], e["possible"])
         _list_sets(rules[0], e)
@@ -76,7 +82,8 @@ def clues(rules, views, evidence):
 
 
 def read_sheet(rules: np.ndarray, views: np.ndarray) -> np.ndarray:
-    """Give the information sheets of some views: what each opponent and "missing" can and certainly does hold.
+    """Give the information sheets of some views: what each opponent and "missing" can and certainly
+    does hold.
 
     Args:
         rules: RULES [1].
@@ -88,7 +95,8 @@ def read_sheet(rules: np.ndarray, views: np.ndarray) -> np.ndarray:
     Raises:
         Contradiction: a view that no deal satisfies; it cannot come from a game.
     """
-    evidence, sheets = np.zeros(views.shape, EVIDENCE), np.zeros(views.shape, SHEET)
+    evidence = np.zeros(views.shape, EVIDENCE)
+    sheets = np.zeros(views.shape, SHEET)
     clues(rules, views, evidence)
     propagate(evidence, sheets)
     for b in np.flatnonzero(sheets["broken"])[:1]:

@@ -1,8 +1,10 @@
-"""View to network input: one layout table says what lies where in the flat observation, and writes it.
+"""View to network input: one layout table says what lies where in the flat observation, and writes
+it.
 
-Own seat first, opponents in turn order, so that one network serves all seats. Every number is a float32 in [0, 1].
-The observation keeps all that the seat knows but the order of older events. Axis letters: ``P`` players, ``O`` = P - 1
-opponents, ``H`` = P holders (the opponents, then the missing gems), ``N`` the size of the observation.
+Own seat first, opponents in turn order, so that one network serves all seats. Every number is a
+float32 in [0, 1]. The observation keeps all that the seat knows but the order of older events. Axis
+letters: ``P`` players, ``O`` = P - 1 opponents, ``H`` = P holders (the opponents, then the missing
+gems), ``N`` the size of the observation.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ LARGEST_QUESTION = max(len(question) for question in QUESTIONS)
 
 
 def _record_blocks(players: int, missing: int, record: str) -> list[Block]:
-    """The information record: what the sheet proves, only what the seat was shown, or what a count of all deals says."""
+    """The information record: what the sheet proves, only what the seat was shown, or what a count
+    of all deals says.
+    """
     if record == "raw":
         return [
             Block("seen", "seen", (players, NUM_GEMS), axes=("seat", "gem")),
@@ -187,8 +191,9 @@ def observation_layout(options: Options, record: str = "sheet") -> Layout:
 
     Args:
         options: the game's options.
-        record: "sheet" (what the deduction sheet proves of each gem), "raw" (no deduction: only what was shown) or "exact"
-            (the chances of each gem and what each question is expected to tell, see `odds`).
+        record: "sheet" (what the deduction sheet proves of each gem), "raw" (no deduction: only
+            what was shown) or "exact" (the chances of each gem and what each question is expected
+            to tell, see `odds`).
 
     Raises:
         ValueError: an unknown record.
@@ -203,10 +208,11 @@ def observation_size(options: Options, record: str = "sheet") -> int:
 
 @kernel
 def _write(rules, codes, views, view_words, evidence, sheets, sheet_words, one, half, out):
-    """Write observations, whose sheets are made on the way; evidence and sheets, of `ROWS_AT_ONCE` rows or none, are working space.
+    """Write observations, whose sheets are made on the way; evidence and sheets, of `ROWS_AT_ONCE`
+    rows or none, are working space.
 
-    What is 1 is written as ``one``, and ``half`` is added to fractions, so that whole numbers are rounded to the nearest.
-    Gives the first row whose view no deal satisfies, -1 if there is none.
+    What is 1 is written as ``one``, and ``half`` is added to fractions, so that whole numbers are
+    rounded to the nearest. Gives the first row whose view no deal satisfies, -1 if there is none.
     """
     for first in range(0, out.shape[0], ROWS_AT_ONCE):
         last = min(first + ROWS_AT_ONCE, out.shape[0])
@@ -221,7 +227,8 @@ def _write(rules, codes, views, view_words, evidence, sheets, sheet_words, one, 
 
 
 class Observer:
-    """Write the observations of views that lie in one array, which may be filled anew between one `write` and the next.
+    """Write the observations of views that lie in one array, which may be filled anew between one
+    `write` and the next.
 
     Args:
         rules: RULES [1].
@@ -236,14 +243,13 @@ class Observer:
         self.layout = _layout(
             int(rules["num_players"][0]), int(rules["missing"][0]), int(rules["max_turns"][0]), record
         )
-        self._rules, self._views, self._exact, self._shape = (
-            rules,
-            views,
-            record == "exact",
-            (views.size, self.layout.size),
-        )
+        self._rules = rules
+        self._views = views
+        self._exact = record == "exact"
+        self._shape = (views.size, self.layout.size)
         rows = ROWS_AT_ONCE if record == "sheet" else 0
-        evidence, sheets = np.empty(rows, EVIDENCE), np.empty(rows, SHEET)
+        evidence = np.empty(rows, EVIDENCE)
+        sheets = np.empty(rows, SHEET)
         self._given = (rules, self.layout.code, views, words_of(views), evidence, sheets, words_of(sheets))
 
     def write(self, out: np.ndarray) -> None:
@@ -254,12 +260,15 @@ class Observer:
 
         Raises:
             ValueError: `out` has another shape or another type, or is read-only.
-            Contradiction: a view that no deal satisfies (not with "raw"); it cannot come from a game.
+            Contradiction: a view that no deal satisfies (not with "raw"); it cannot come from a
+                game.
         """
         self.write_first(self._shape[0], out)
 
     def write_first(self, number: int, out: np.ndarray) -> None:
-        """Write the observations of the first views only (``number``, at most B) into as many rows, see `write`."""
+        """Write the observations of the first views only (``number``, at most B) into as many rows,
+        see `write`.
+        """
         if not 0 <= number <= self._shape[0]:
             raise ValueError(f"there are {self._shape[0]} views to write the first of, got {number}")
         if not out.flags.writeable:
@@ -277,7 +286,9 @@ class Observer:
 
 
 def write_observations(rules: np.ndarray, views: np.ndarray, out: np.ndarray, record: str = "sheet") -> None:
-    """Write the observations of views (VIEW [B]) into ``out`` (float32 or int8 [B, N]) once, see `Observer`."""
+    """Write the observations of views (VIEW [B]) into ``out`` (float32 or int8 [B, N]) once, see
+    `Observer`.
+    """
     Observer(rules, views, record).write(out)
 
 

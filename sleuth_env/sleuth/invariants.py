@@ -26,7 +26,9 @@ from .state import FINISHED, IN, OFFER, RIGHT, Q
 
 @inner
 def _partition(masks, size, others, whole):
-    """Say whether the first `size` masks and `others` together hold every bit of `whole` exactly once."""
+    """Say whether the first `size` masks and `others` together hold every bit of `whole` exactly
+    once.
+    """
     seen = others
     total = popcount(others)
     for i in range(size):
@@ -131,8 +133,9 @@ def problems(rules, states, flags):
     Args:
         rules: RULES [1].
         states: STATE [B].
-        flags: i8 [B], written: the sum of the bits GEMS_LOST, HANDS_WRONG, SEARCH_LOST, SEARCH_WRONG, ACTOR_WRONG,
-            ANSWER_WRONG, SEEN_WRONG, STANDING_WRONG and OFFERS_WRONG that apply.
+        flags: i8 [B], written: the sum of the bits GEMS_LOST, HANDS_WRONG, SEARCH_LOST,
+            SEARCH_WRONG, ACTOR_WRONG, ANSWER_WRONG, SEEN_WRONG, STANDING_WRONG and OFFERS_WRONG
+            that apply.
     """
     for b in range(states.size):
         s = states[b]

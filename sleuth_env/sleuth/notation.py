@@ -1,7 +1,9 @@
-"""The names of gems, questions, search cards, players, actions and events in text, strict both ways.
+"""The names of gems, questions, search cards, players, actions and events in text, strict both
+ways.
 
-Every ``x_name`` returns the one text of a value and ``parse_x`` reads that text and no other: no other case, no spaces around it.
-Errors quote the text and say what would be right. Whole games as text are in `transcript`.
+Every ``x_name`` returns the one text of a value and ``parse_x`` reads that text and no other: no
+other case, no spaces around it. Errors quote the text and say what would be right. Whole games as
+text are in `transcript`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ MAX_LISTED = 12  # alternatives that an error lists; of more it lists the neares
 
 
 class NotationError(ValueError):
-    """A text is not in the notation, or a value has no name; the message quotes it and lists alternatives."""
+    """A text is not in the notation, or a value has no name; the message quotes it and lists
+    alternatives.
+    """
 
 
 def quoted(text: object) -> str:
@@ -174,7 +178,9 @@ def action_names(num_players: int) -> tuple[str, ...]:
 
 
 def action_name(action: int, num_players: int) -> str:
-    """Name an action, such as ``ask +2 blue-opal with free-blue``, ``final +1 pair``, ``exchange``, ``pass``."""
+    """Name an action, such as ``ask +2 blue-opal with free-blue``, ``final +1 pair``, ``exchange``,
+    ``pass``.
+    """
     action_names(num_players)
     return _actions(int(num_players)).name(action)
 
@@ -183,7 +189,8 @@ def parse_action(text: str, num_players: int) -> int:
     """Read what `action_name` wrote.
 
     Raises:
-        NotationError: the text names no action of this game; the message shows the forms and the nearest ones.
+        NotationError: the text names no action of this game; the message shows the forms and the
+            nearest ones.
     """
     action_names(num_players)
     try:
@@ -207,8 +214,10 @@ def event_text(event: np.ndarray, names: Sequence[str]) -> str:
     """Tell a public event in one line; "" for none.
 
     Args:
-        event: i1 [6], a row of the events of a state or a view: kind, asker, target, question, card, count.
-        names: the names of the seats, in the numbering of the event (absolute in a state, relative in a view).
+        event: i1 [6], a row of the events of a state or a view: kind, asker, target, question,
+            card, count.
+        names: the names of the seats, in the numbering of the event (absolute in a state, relative
+            in a view).
     """
     kind, asker, target, question, card, count = (int(field) for field in event)
     if kind == ASK_EVENT:

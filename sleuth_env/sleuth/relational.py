@@ -1,11 +1,14 @@
-"""A network that treats all opponents alike, and all gems, and all questions: what is learned of one holds for each.
+"""A network that treats all opponents alike, and all gems, and all questions: what is learned of
+one holds for each.
 
-It is given the features of `relations`. Each opponent-and-gem is embedded with the weights of all others, then each gem, each opponent and the whole;
-an opponent-and-question, a **cell**, is scored from its own features, from its gems and from what is around it. So turning the opponents round turns the
-logits of their actions round, and nothing in the weights depends on how many opponents there are.
-The way from features to logits is written once, for any kind of array: with `Arrays` here, and with torch in the training.
-Axis letters: ``B`` rows, ``O`` opponents, ``C`` gem cards, ``Q`` questions, ``E`` units of an embedding, ``A`` actions. All arrays between are
-[B, O or 1, C or Q or 1, units].
+It is given the features of `relations`. Each opponent-and-gem is embedded with the weights of all
+others, then each gem, each opponent and the whole; an opponent-and-question, a **cell**, is scored
+from its own features, from its gems and from what is around it. So turning the opponents round
+turns the logits of their actions round, and nothing in the weights depends on how many opponents
+there are. The way from features to logits is written once, for any kind of array: with `Arrays`
+here, and with torch in the training. Axis letters: ``B`` rows, ``O`` opponents, ``C`` gem cards,
+``Q`` questions, ``E`` units of an embedding, ``A`` actions. All arrays between are [B, O or 1, C or
+Q or 1, units].
 """
 
 from __future__ import annotations
@@ -56,7 +59,9 @@ class Way(Protocol):
     """A kind of array and what is done with it."""
 
     def mix(self, name: str, *parts: Any) -> Any:
-        """Apply the layer of this name to parts, which are broadcast to one another and lie one behind another in its inputs."""
+        """Apply the layer of this name to parts, which are broadcast to one another and lie one
+        behind another in its inputs.
+        """
         ...
 
     def relu(self, values: Any) -> Any:
@@ -86,11 +91,14 @@ def embedded(way: Way, features: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]
 
 
 def logits_of(way: Way, features: Mapping[str, Any], relations: Any) -> Any:
-    """Give the logits of all actions, [B, A]: for each opponent those of its pairs, for each its final questions, exchange, each gem, pass."""
+    """Give the logits of all actions, [B, A]: for each opponent those of its pairs, for each its
+    final questions, exchange, each gem, pass.
+    """
     held, gem, opponent, context = embedded(way, features)
     around = way.per_question(held), features["question"], way.per_question(gem), opponent, context
     cell = way.relu(way.mix("cell", features["cell"], *around))
-    score, price = way.mix("score", cell), way.mix("price", context)
+    score = way.mix("score", cell)
+    price = way.mix("price", context)
     ask = score[..., 0][:, :, relations.pair_question] + price[:, :, 0][:, :, relations.pair_card_kind]
     accuse = way.mix("accuse", way.relu(way.mix("verdict", gem, context)))
     cells = way.total(way.total(cell, 2, 1 / cell.shape[2]), 1, 1 / cell.shape[1])
@@ -107,7 +115,8 @@ def features_of(relations: Any, observations: NDArray[np.float32]) -> NDArray[np
 
 def by_entity(relations: Any, features: Any) -> dict[str, Any]:
     """Split features ([B, M]) by kind of entity."""
-    found, at = {}, 0
+    found = {}
+    at = 0
     for name, shape in relations.shapes.items():
         end = at + shape[0] * shape[1] * shape[2]
         found[name] = features[:, at:end].reshape(len(features), *shape)
@@ -149,7 +158,8 @@ class Arrays:
 
     def mix(self, name: str, *parts: Any) -> Any:
         """See `Way`."""
-        weights, bias = self.weights[name], self.biases[name]
+        weights = self.weights[name]
+        bias = self.biases[name]
         found = self.product(parts[0], weights[0], bias)
         for part, weight in zip(parts[1:], weights[1:], strict=True):
             found = found + self.product(part, weight, np.zeros_like(bias))
@@ -197,7 +207,8 @@ class Relational:
         features: the version of the features that it was trained on; None: the present one.
 
     Raises:
-        PolicyError: it was trained on other features, or the layers do not fit the units or the features, are not finite, or could give a logit that is not.
+        PolicyError: it was trained on other features, or the layers do not fit the units or the
+            features, are not finite, or could give a logit that is not.
     """
 
     kind = "relational"
@@ -208,7 +219,8 @@ class Relational:
             name: (np.ascontiguousarray(weight, np.float32), np.ascontiguousarray(bias, np.float32))
             for name, (weight, bias) in layers.items()
         }
-        self.units, self.features = units, features
+        self.units = units
+        self.features = features
 
     def fit(self, game: Any, options: Any, record: str) -> None:
         """Check that it plays this game, and get ready."""
@@ -254,8 +266,11 @@ class Relational:
 
     @classmethod
     def built(cls, architecture: Mapping[str, Any], tensors: dict[str, NDArray[Any]]) -> Relational:
-        """Build what a file describes of tensors that nobody has checked yet; takes those that it uses out."""
-        units, features = architecture["units"], architecture["features"]
+        """Build what a file describes of tensors that nobody has checked yet; takes those that it
+        uses out.
+        """
+        units = architecture["units"]
+        features = architecture["features"]
         if type(units) is not int or not 2 <= units <= MOST_UNITS or units % 2:
             raise PolicyError(f"units must be an even number from 2 to {MOST_UNITS}, got {units!r}")
         if type(features) is not int:

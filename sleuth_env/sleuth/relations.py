@@ -1,9 +1,11 @@
-"""Which numbers of an observation are about which opponent, gem or question: what a network that treats all of them alike is given.
+"""Which numbers of an observation are about which opponent, gem or question: what a network that
+treats all of them alike is given.
 
-A **feature** is a number, or the sum of some, of the observation. Every entity of a kind has the same features, so a network can use the same
-weights for each; how many features there are depends on the record, never on the number of players.
-Axis letters: ``O`` opponents, ``C`` gem cards, ``Q`` questions, ``F`` features of a kind of entity, ``M`` features of all entities,
-``N`` numbers of an observation.
+A **feature** is a number, or the sum of some, of the observation. Every entity of a kind has the
+same features, so a network can use the same weights for each; how many features there are depends
+on the record, never on the number of players. Axis letters: ``O`` opponents, ``C`` gem cards, ``Q``
+questions, ``F`` features of a kind of entity, ``M`` features of all entities, ``N`` numbers of an
+observation.
 """
 
 from __future__ import annotations
@@ -31,11 +33,14 @@ from .cards import (
 from .cards import question_gems as gems_of
 from .features import observation_layout
 
-# Rises with every change of the features below, for weights that were learned for others would play nonsense.
+# Rises with every change of the features below, for weights that were learned for others would play
+# nonsense.
 VERSION = 1
 # Sums over many numbers are divided by what they seldom exceed.
-MANY, SEARCH_CARDS = 1 / 8, 1 / 4
-# The best question tells a tenth of a bit more than the next, out of the five that there are: large enough to be learned from.
+MANY = 1 / 8
+SEARCH_CARDS = 1 / 4
+# The best question tells a tenth of a bit more than the next, out of the five that there are: large
+# enough to be learned from.
 INFORMATION = 20.0
 EVENTS = MIN_PLAYERS  # the newest ones, of which every observation has so many
 
@@ -46,9 +51,11 @@ class Relations:
 
     Args:
         opponents: how many, O.
-        shapes: of the features of each kind of entity, which lie one after another in M: held (O, C, F) about an opponent and a gem, gem (1, C, F),
-            cell (O, Q, F) about an opponent and a question, question (1, Q, F), opponent (O, 1, F), context (1, 1, F) about none of them.
-        starts: where the features of each number of the observation begin in the next two, and the end, i4 [N + 1].
+        shapes: of the features of each kind of entity, which lie one after another in M: held (O,
+            C, F) about an opponent and a gem, gem (1, C, F), cell (O, Q, F) about an opponent and a
+            question, question (1, Q, F), opponent (O, 1, F), context (1, 1, F) about none of them.
+        starts: where the features of each number of the observation begin in the next two, and the
+            end, i4 [N + 1].
         targets: features, i4.
         scales: with which the number is added to the feature, f4.
         constants: what the features begin with, f4 [M].
@@ -75,7 +82,8 @@ class Relations:
         return {name: shape[2] for name, shape in self.shapes.items()}
 
 
-# A feature: the numbers of the observation that are summed for each entity (the last axis; the axes before it are broadcast), and their scale.
+# A feature: the numbers of the observation that are summed for each entity (the last axis; the axes
+# before it are broadcast), and their scale.
 Feature = tuple[np.ndarray, float]
 
 
@@ -84,7 +92,9 @@ def _alone(numbers: np.ndarray) -> Feature:
 
 
 def _others_asked(askers: np.ndarray, asker: int) -> np.ndarray:
-    """Number the entries of ``askers`` (seats, Q, askers) in which this seat has asked an opponent of the viewer: Q, seats."""
+    """Number the entries of ``askers`` (seats, Q, askers) in which this seat has asked an opponent
+    of the viewer: Q, seats.
+    """
     return np.delete(askers, [0, asker], axis=0)[:, :, asker].T
 
 
@@ -169,7 +179,9 @@ ENTITIES = {
 
 
 def _constants(name: str, opponents: int) -> np.ndarray:
-    """Give the features that are the same in every observation: the kind of a question, and how many opponents there are."""
+    """Give the features that are the same in every observation: the kind of a question, and how
+    many opponents there are.
+    """
     if name == "question":
         kinds = [
             tuple(any(element in values for element in question) for values in CATEGORIES) for question in QUESTIONS
@@ -181,13 +193,21 @@ def _constants(name: str, opponents: int) -> np.ndarray:
 @lru_cache(maxsize=64)
 def relations(options: Options, record: str) -> Relations:
     """Give the relations of a game's observations; see `observation_layout` for the record."""
-    layout, players = observation_layout(options, record), options.num_players
+    layout = observation_layout(options, record)
+    players = options.num_players
     at: dict[str, Any] = {
         block.name: np.arange(layout.size)[layout[block.name]].reshape(block.shape) for block in layout
     }
-    shapes, columns, targets, scales, constants, size = {}, [], [], [], [], 0
+    shapes = {}
+    columns = []
+    targets = []
+    scales = []
+    constants = []
+    size = 0
     for name, (each, number, listed) in ENTITIES.items():
-        features, constant, rows = list(listed(at, players)), _constants(name, players - 1), players - 1 if each else 1
+        features = list(listed(at, players))
+        constant = _constants(name, players - 1)
+        rows = players - 1 if each else 1
         shape = shapes[name] = (rows, number, len(features) + constant.shape[2])
         place = size + np.arange(rows * number * shape[2]).reshape(shape)
         for i, (numbers, scale) in enumerate(features):
@@ -199,7 +219,8 @@ def relations(options: Options, record: str) -> Relations:
         begin[:, :, len(features) :] = constant
         constants.append(begin.ravel())
         size += begin.size
-    column, order = np.concatenate(columns), np.argsort(np.concatenate(columns), kind="stable")
+    column = np.concatenate(columns)
+    order = np.argsort(np.concatenate(columns), kind="stable")
     return Relations(
         players - 1,
         shapes,

@@ -1,8 +1,9 @@
 """The rules of Sleuth as kernels on records: deal, legal, step, outcome.
 
-A game is one STATE record, a batch is an array of them, a single game is a batch of one. Only the kernels here change
-states. Seats in a state are absolute; in an action they are relative: ``+k`` is the k-th seat to the actor's left.
-Axis letters: ``B`` games, ``P`` = 7 seats (unused ones stay empty), ``Q`` = 43 questions, ``A`` actions.
+A game is one STATE record, a batch is an array of them, a single game is a batch of one. Only the
+kernels here change states. Seats in a state are absolute; in an action they are relative: ``+k`` is
+the k-th seat to the actor's left. Axis letters: ``B`` games, ``P`` = 7 seats (unused ones stay
+empty), ``Q`` = 43 questions, ``A`` actions.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ from .state import (
 
 @inner
 def may_ask(rules, s, target, question):
-    """Say whether the actor may ask so, the search card apart (s: the STATE record; or the actor's VIEW record, with relative seats)."""
+    """Say whether the actor may ask so, the search card apart (s: the STATE record; or the actor's
+    VIEW record, with relative seats).
+    """
     if s["accusing"] != 0:
         return False
     if s["phase"] == SECOND:
@@ -177,8 +180,12 @@ def _end_turn(rules, s):
     seat = (int(s["turn"]) + 1) % int(rules["num_players"])
     while s["standing"][seat] != IN:
         seat = (seat + 1) % int(rules["num_players"])
-    s["turn"], s["actor"], s["phase"] = seat, seat, TURN
-    s["asked"], s["first_target"], s["first_elements"] = 0, -1, 0
+    s["turn"] = seat
+    s["actor"] = seat
+    s["phase"] = TURN
+    s["asked"] = 0
+    s["first_target"] = -1
+    s["first_elements"] = 0
 
 
 @inner
@@ -203,7 +210,8 @@ def _next_offer(rules, s):
     if s["offer_at"] < s["num_offers"]:
         s["actor"] = s["offers"][s["offer_at"]]
         return
-    s["num_offers"], s["offer_at"] = 0, 0
+    s["num_offers"] = 0
+    s["offer_at"] = 0
     for i in range(P):
         s["offers"][i] = 0
     if rules["double_interrogation"] and s["asked"] == 1 and s["standing"][s["turn"]] == IN:
@@ -355,7 +363,8 @@ def step(rules, states, actions, taken):
         rules: RULES [1].
         states: STATE [B], changed.
         actions: i8 [B].
-        taken: u1 [B], written: 1 where the action was taken; 0 where it is illegal, and then the state is untouched.
+        taken: u1 [B], written: 1 where the action was taken; 0 where it is illegal, and then the
+            state is untouched.
     """
     for b in range(states.size):
         taken[b] = _is_legal(rules[0], states[b], actions[b])
@@ -391,11 +400,13 @@ def outcome(rules, states, rewards, terminated, truncated):
     Args:
         rules: RULES [1].
         states: STATE [B].
-        rewards: f8 [B, P], written: all zero until the game is finished; the j-th right player gets 1 - (j-1)/winners, the
-            others share the negative sum; if nobody was right everybody gets -1/(n-1). In a truncated game right players
-            get the same, players who are out -1/(n-1), players still in 0.
+        rewards: f8 [B, P], written: all zero until the game is finished; the j-th right player gets
+            1 - (j-1)/winners, the others share the negative sum; if nobody was right everybody gets
+            -1/(n-1). In a truncated game right players get the same, players who are out -1/(n-1),
+            players still in 0.
         terminated: u1 [B, P], written: 1 where the game is over for a seat by the rules.
-        truncated: u1 [B, P], written: 1 where the turn limit ended it: for who was still in, as what the others get was settled.
+        truncated: u1 [B, P], written: 1 where the turn limit ended it: for who was still in, as
+            what the others get was settled.
     """
     for b in range(states.size):
         finished = states[b]["phase"] == FINISHED

@@ -1,6 +1,8 @@
-"""The record of a game, its set-up (section 2 of the rules) and the invariants that it always keeps.
+"""The record of a game, its set-up (section 2 of the rules) and the invariants that it always
+keeps.
 
-Seats in a state are absolute. Axis letters: ``B`` games, ``P`` = 7 seats (unused ones stay empty), ``Q`` = 43 questions.
+Seats in a state are absolute. Axis letters: ``B`` games, ``P`` = 7 seats (unused ones stay empty),
+``Q`` = 43 questions.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ from ..bits import draw, shuffle
 from ..kernels import inner, kernel
 from .cards import MAX_PLAYERS, NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, SEARCH_HAND
 
-P, Q = MAX_PLAYERS, NUM_QUESTIONS
+P = MAX_PLAYERS
+Q = NUM_QUESTIONS
 # The fields of an event; -1 where a field does not apply. The asker is whoever acted.
 EVENT_FIELDS = 6
 KIND, ASKER, TARGET, QUESTION, CARD, COUNT = range(EVENT_FIELDS)

@@ -1,4 +1,6 @@
-"""A game text told step by step, from the viewpoint of the public, of one player, or with every hidden card."""
+"""A game text told step by step, from the viewpoint of the public, of one player, or with every
+hidden card.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +50,11 @@ def tell_game(
 
 
 def told_moves(record: GameRecord, viewpoint: int | None, reveal: bool) -> Iterator[Move]:
-    """Give the actions that are steps of a story: those that the viewpoint notices, or all where everything is revealed.
+    """Give the actions that are steps of a story: those that the viewpoint notices, or all where
+    everything is revealed.
 
-    Only these are counted: a gap in the numbers would tell how many others declined to accuse, and so the order of the offers.
+    Only these are counted: a gap in the numbers would tell how many others declined to accuse, and
+        so the order of the offers.
     """
     for move in record.moves():
         if reveal or is_public(record.options, move.after, move.action) or viewpoint == move.before["actor"]:
@@ -67,7 +71,9 @@ def revealed(record: GameRecord) -> Iterator[str]:
 
 
 def _result_lines(record: GameRecord, reveal: bool) -> Iterator[str]:
-    """Tell how the game stands at the end of the text; whose offer it is, in an unfinished one, is hidden."""
+    """Tell how the game stands at the end of the text; whose offer it is, in an unfinished one, is
+    hidden.
+    """
     state = record.last_state
     finished = state["phase"] == FINISHED
     yield f"result: {result_text(state) if finished or reveal else 'unfinished'}"
@@ -78,7 +84,9 @@ def _result_lines(record: GameRecord, reveal: bool) -> Iterator[str]:
 def _step_lines(
     options: Options, number: int, move: Move, viewpoint: int | None, reveal: bool, draw: Callable[[Any], str]
 ) -> Iterator[str]:
-    """Tell one action: a heading with what everybody saw, then what the viewpoint knows besides, and its drawing if that may have changed."""
+    """Tell one action: a heading with what everybody saw, then what the viewpoint knows besides,
+    and its drawing if that may have changed.
+    """
     before, action, state = move
     public = is_public(options, state, action)
     actor = int(before["actor"])
@@ -107,14 +115,16 @@ def counted(number: int, noun: str) -> str:
 
 def view_of(options: Options, state: Any, seat: int) -> np.void:
     """Give what a seat knows of one game (STATE record) as one VIEW record."""
-    states, views = np.zeros(1, STATE), np.zeros(1, VIEW)
+    states = np.zeros(1, STATE)
+    views = np.zeros(1, VIEW)
     states[0] = state
     view(make_rules(options), states, np.array([seat], np.int64), views)
     return views[0]
 
 
 def is_public(options: Options, state: Any, action: int) -> bool:
-    """Tell whether an action was announced: not a pass, nor a gem of an accusation of which more are to be named.
+    """Tell whether an action was announced: not a pass, nor a gem of an accusation of which more
+    are to be named.
 
     Args:
         options: of the game.
@@ -130,21 +140,27 @@ def public_line(state: Any, num_players: int) -> str:
 
 
 def seat_names(seen: Any, you: str = "") -> list[str]:
-    """Name the seats in the numbering of a view (one VIEW record); `you` is the viewer's name, if not the usual one."""
-    count, seat = int(seen["num_players"]), int(seen["seat"])
+    """Name the seats in the numbering of a view (one VIEW record); `you` is the viewer's name, if
+    not the usual one.
+    """
+    count = int(seen["num_players"])
+    seat = int(seen["seat"])
     names = [player_name((seat + k) % count) for k in range(count)]
     return [you, *(f"{name} (+{k})" for k, name in enumerate(names[1:], 1))] if you else names
 
 
 def private_lines(options: Options, seen: Any, names: list[str]) -> list[str]:
-    """Tell what the viewer knows of the last public event besides (VIEW record, after it); names as of `seat_names`."""
+    """Tell what the viewer knows of the last public event besides (VIEW record, after it); names as
+    of `seat_names`.
+    """
     kind, asker, target, question, _, _ = (int(field) for field in seen["events"][0])
     if kind in ACCUSATIONS:
         return _accusation_lines(seen, asker, names)
     elements = make_rules(options)["num_elements"][0, question]
     if kind not in (ASK_EVENT, FINAL_EVENT) or elements == 1 or options.super_sleuth or 0 not in (asker, target):
         return []
-    # A hand never changes, so what the asker has ever seen of it and what matches are the cards shown now.
+    # A hand never changes, so what the asker has ever seen of it and what matches are the cards
+    # shown now.
     held = seen["hand"] if target == 0 else seen["seen"][target]
     shown = gem_names(int(held) & int(make_rules(options)["question_gems"][0, question]))
     return [f"shown by {names[target]} to {names[asker]}: {', '.join(shown) or 'nothing'}"]

@@ -1,7 +1,9 @@
 """Whole games as text that replays to the same records: a bug report is a text file.
 
-A game text holds everything: options, deal, generator and actions. It is read with every check that the rules allow;
-nothing in it is ever executed. Its length is bounded, and of what was read only the actions are kept, not the state after each.
+A game text holds everything: options, deal, generator and actions. It is read with every check that
+    the rules allow;
+nothing in it is ever executed. Its length is bounded, and of what was read only the actions are
+kept, not the state after each.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ def pile_names(state: np.void) -> list[str]:
 
 
 def result_text(state: np.void) -> str:
-    """Tell how a game stands or ended, such as ``player_2 wins`` or ``unfinished, player_0 to decide``."""
+    """Tell how a game stands or ended, such as ``player_2 wins`` or ``unfinished, player_0 to
+    decide``.
+    """
     if state["phase"] != FINISHED:
         return f"unfinished, {player_name(int(state['actor']))} to decide"
     winners = winner_names(state)
@@ -94,7 +98,9 @@ class GameRecord:
 
     @cached_property
     def states(self) -> np.ndarray:
-        """Replay the game into one array, STATE [T + 1]: states[t] is the game before actions[t]; some 1,500 bytes each."""
+        """Replay the game into one array, STATE [T + 1]: states[t] is the game before actions[t];
+        some 1,500 bytes each.
+        """
         copies = bytearray(self.first_state.tobytes())
         for move in self.moves():
             copies += move.after.tobytes()
@@ -126,8 +132,11 @@ class _Replay:
         return np.flatnonzero(self._legal[0])
 
     def take(self, action: int) -> str | None:
-        """Take an action and give its announced answer, "" if nothing is announced; None if it is illegal."""
-        seat, taken = int(self.state["actor"]), np.zeros(1, np.uint8)
+        """Take an action and give its announced answer, "" if nothing is announced; None if it is
+        illegal.
+        """
+        seat = int(self.state["actor"])
+        taken = np.zeros(1, np.uint8)
         step(self.rules, self.states, np.array([action], np.int64), taken)
         if not taken[0]:
             return None
@@ -233,7 +242,8 @@ class _Lines:
     """The lines of a text that say something, with their numbers; ``#`` starts a comment."""
 
     def __init__(self, text: str) -> None:
-        # One after the other: a list of a million short lines would take fifty times the memory of the text.
+        # One after the other: a list of a million short lines would take fifty times the memory of
+        # the text.
         numbered = enumerate(io.StringIO(text, newline="\n"), 1)
         self._lines = ((number, line) for number, raw in numbered if (line := raw.partition("#")[0].rstrip()))
         self._end = text.count("\n") + 1
@@ -243,7 +253,8 @@ class _Lines:
         """Give the next line with its number, or say what should have stood there."""
         if self._next is None:
             raise NotationError(f"line {self._end}: the text ends where {expected} is expected")
-        line, self._next = self._next, next(self._lines, None)
+        line = self._next
+        self._next = next(self._lines, None)
         return line
 
     def value(self, key: str) -> tuple[int, str, str]:
@@ -288,7 +299,9 @@ class _Deal:
     """The cards of one kind, each of which may be dealt once."""
 
     def __init__(self, lines: _Lines, parse: Any, name: Any) -> None:
-        self._lines, self._parse, self._name = lines, parse, name
+        self._lines = lines
+        self._parse = parse
+        self._name = name
         self._dealt: dict[int, int] = {}
 
     def read(self, key: str, size: int) -> list[int]:
@@ -319,7 +332,8 @@ def _read_deal(lines: _Lines) -> tuple[Options, np.ndarray]:
     _read_header(lines)
     options = _read_options(lines)
     states = new_states(1)
-    state, seats = states[0], range(options.num_players)
+    state = states[0]
+    seats = range(options.num_players)
     gems = _Deal(lines, parse_gem, gem_name)
     state["missing_gems"] = _mask(gems.read("missing", options.missing))
     for seat in seats:
@@ -384,10 +398,12 @@ def _read_action(replay: _Replay, num_players: int, number: int, line: str) -> i
 def parse_game(text: str) -> GameRecord:
     """Read a game text and replay it.
 
-    The answers after ``->`` may be left out; those given are checked, and so is the result that ends the text.
+    The answers after ``->`` may be left out; those given are checked, and so is the result that
+    ends the text.
 
     Raises:
-        NotationError: something is wrong; the message has the number of the line, quotes it and says what is right.
+        NotationError: something is wrong; the message has the number of the line, quotes it and
+            says what is right.
     """
     if not isinstance(text, str):
         raise NotationError(f"a game text must be a str, got {quoted(text)}")
@@ -395,7 +411,8 @@ def parse_game(text: str) -> GameRecord:
         raise NotationError(f"a game text has at most {MAX_TEXT} characters, got {len(text)}")
     lines = _Lines(text)
     options, first = _read_deal(lines)
-    replay, actions = _Replay(options, first[0]), array("q")
+    replay = _Replay(options, first[0])
+    actions = array("q")
     first_state = replay.copy()
     while True:
         number, line = lines.next(f"an action or 'result: {result_text(replay.state)}'")

@@ -1,7 +1,9 @@
-"""The firewall: what one seat may know of a game, copied into a record that has no field for anything else.
+"""The firewall: what one seat may know of a game, copied into a record that has no field for
+anything else.
 
-Bots, networks, drawings and deductions are given views and cannot be given states. Seats in a view are relative:
-0 is the viewer, ``k`` is the k-th seat to the viewer's left. Source: rules, "what a player knows" (sections 3 to 5).
+Bots, networks, drawings and deductions are given views and cannot be given states. Seats in a view
+are relative: 0 is the viewer, ``k`` is the k-th seat to the viewer's left. Source: rules, "what a
+player knows" (sections 3 to 5).
 """
 
 from __future__ import annotations
@@ -84,7 +86,9 @@ def _copy_table(rules, s, seat, v):
 
 @inner
 def _copy_own(rules, s, seat, v):
-    """Copy what the viewer alone knows: his hand, his accusation, and the missing gems once he has seen them."""
+    """Copy what the viewer alone knows: his hand, his accusation, and the missing gems once he has
+    seen them.
+    """
     v["seat"] = seat
     v["to_act"] = s["actor"] == seat
     v["hand"] = s["hands"][seat]
@@ -107,7 +111,8 @@ def _copy_seats(rules, s, seat, v):
         v["standing"][k] = s["standing"][other]
         v["place"][k] = s["place"][other]
         if not rules["announce_result"] and s["standing"][other] != IN:
-            # Before the rewards are given not even the own place is told: it says how many of those who left were right.
+            # Before the rewards are given not even the own place is told: it says how many of those
+            # who left were right.
             if k > 0:
                 v["standing"][k] = LEFT
             if k > 0 or s["phase"] != FINISHED:

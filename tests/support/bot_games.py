@@ -37,7 +37,9 @@ class BotGames:
     """
 
     def __init__(self, options: Options, names: Sequence[str], num_games: int, seed: int = 0) -> None:
-        self.options, self.rules, self.chance = options, make_rules(options), np.random.default_rng(seed)
+        self.options = options
+        self.rules = make_rules(options)
+        self.chance = np.random.default_rng(seed)
         bots = {name: make_bot(name, options) for name in names}
         self.seats = [bots[names[seat % len(names)]] for seat in range(options.num_players)]
         self.states = kernels.new_states(num_games)
@@ -55,8 +57,10 @@ class BotGames:
                     yield self._decide(bot, rows)
 
     def _decide(self, bot: Bot, rows: np.ndarray) -> Decisions:
-        states, views = self.states[rows], np.zeros(rows.size, VIEW)
-        legal, taken = np.zeros((rows.size, num_actions(self.options)), "u1"), np.zeros(rows.size, "u1")
+        states = self.states[rows]
+        views = np.zeros(rows.size, VIEW)
+        legal = np.zeros((rows.size, num_actions(self.options)), "u1")
+        taken = np.zeros(rows.size, "u1")
         view(self.rules, states, states["actor"].astype("i8"), views)
         kernels.legal(self.rules, states, legal)
         seeds = self.chance.integers(0, 2**64, rows.size, np.uint64)

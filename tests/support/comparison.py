@@ -62,21 +62,25 @@ class Duel:
         return taken
 
     def _copy_deal(self) -> None:
-        game, row = self.oracle, self.expected[0]
+        game = self.oracle
+        row = self.expected[0]
         row["hands"][: game.n] = [gem_mask(hand) for hand in game.hands]
         row["missing_gems"] = gem_mask(game.missing)
         row["table"] = gem_mask(game.table)
 
     def _copy(self) -> None:
-        game, row = self.oracle, self.expected[0]
+        game = self.oracle
+        row = self.expected[0]
         row["rng"] = game.random.state
         row["search"][: game.n] = [card_mask(cards) for cards in game.search]
         row["discards"] = card_mask(game.discards)
-        row["turn"], row["turn_number"] = game.turn, game.turn_number
+        row["turn"] = game.turn
+        row["turn_number"] = game.turn_number
         row["actor"] = -1 if game.actor is None else game.actor
         row["phase"] = PHASE_NUMBER[game.phase]
         row["accusing"] = gem_mask(game.naming)
-        row["truncated"], row["num_right"] = game.truncated, len(game.right)
+        row["truncated"] = game.truncated
+        row["num_right"] = len(game.right)
         row["pile_size"] = len(game.pile)
         self._copy_interrogations()
         self._copy_players()
@@ -84,12 +88,14 @@ class Duel:
             self._copy_event(event)
 
     def _copy_interrogations(self) -> None:
-        asked, row = self.oracle.interrogations, self.expected[0]
+        asked = self.oracle.interrogations
+        row = self.expected[0]
         row["asked"] = len(asked)
         row["first_target"], row["first_elements"] = (asked[0][0], len(words(asked[0][1]))) if asked else (-1, 0)
 
     def _copy_players(self) -> None:
-        game, row = self.oracle, self.expected[0]
+        game = self.oracle
+        row = self.expected[0]
         for seat, gems in game.accusations.items():
             row["accused"][seat] = gem_mask(gems)
             row["standing"][seat] = STANDING_NUMBER[game.standing_seen_by(seat, seat)]
@@ -97,7 +103,8 @@ class Duel:
             row["place"][seat] = place
 
     def _copy_event(self, event: Event) -> None:
-        row, n = self.expected[0], self.oracle.n
+        row = self.expected[0]
+        n = self.oracle.n
         self.events_copied += 1
         row["events"][1:n] = row["events"][: n - 1].copy()
         row["events"][0] = event_row(event)
@@ -112,7 +119,9 @@ class Duel:
             row["seen"][event.actor, event.target] |= gem_mask(event.shown)
 
     def pile_and_queue(self) -> tuple[list[int], list[int]]:
-        """Give the draw pile, the next card last, and the seats being offered to accuse, the actor first."""
+        """Give the draw pile, the next card last, and the seats being offered to accuse, the actor
+        first.
+        """
         game = self.oracle
         queue = [game.actor, *game.queue] if game.phase == "offer" else []
         return [CARD_INDEX[card] for card in game.pile], queue
@@ -151,13 +160,12 @@ def assert_legal_actions_agree(options: Options, states: np.ndarray, duels: Sequ
 
 def assert_outcomes_agree(options: Options, states: np.ndarray, duels: Sequence[Duel]) -> None:
     """Compare rewards and how the games ended, and let the kernel check its own invariants."""
-    size, rules = states.size, make_rules(options)
-    rewards, terminated, truncated, flags = (
-        np.full((size, 7), 7.0),
-        np.full((size, 7), 7, "u1"),
-        np.full((size, 7), 7, "u1"),
-        np.full(size, -1),
-    )
+    size = states.size
+    rules = make_rules(options)
+    rewards = np.full((size, 7), 7.0)
+    terminated = np.full((size, 7), 7, "u1")
+    truncated = np.full((size, 7), 7, "u1")
+    flags = np.full(size, -1)
     kernels.outcome(rules, states, rewards, terminated, truncated)
     kernels.problems(rules, states, flags)
     finished = np.array([duel.oracle.phase == "finished" for duel in duels])
@@ -188,8 +196,11 @@ def play_batch(options: Options, seeds: Sequence[int], choose: Chooser) -> Count
     Returns:
         What happened in these games and how often, see `happenings`.
     """
-    rules, size = make_rules(options), len(seeds)
-    states, expected, taken = kernels.new_states(size), kernels.new_states(size), np.zeros(size, "u1")
+    rules = make_rules(options)
+    size = len(seeds)
+    states = kernels.new_states(size)
+    expected = kernels.new_states(size)
+    taken = np.zeros(size, "u1")
     duels = [Duel(options, seed, expected[i : i + 1]) for i, seed in enumerate(seeds)]
     kernels.deal(rules, states, np.array(seeds, "u8"))
     chance = random.Random(seeds[0])
@@ -216,7 +227,8 @@ def play_batch(options: Options, seeds: Sequence[int], choose: Chooser) -> Count
 def step_and_tell(duel: Duel, action: int) -> list[str]:
     """Take an action and give what happened, in words."""
     game = duel.oracle
-    verb, phase = ACTIONS[game.n][action][0], game.phase
+    verb = ACTIONS[game.n][action][0]
+    phase = game.phase
     before = (len(game.pile), set(game.discards), game.random.state, len(game.right), len(game.out))
     assert duel.step(action)
     told = [f"{verb} in {phase}"]

@@ -1,4 +1,6 @@
-"""Play fixed games between bots and print a digest of all they deduced and did: run with and without compilation."""
+"""Play fixed games between bots and print a digest of all they deduced and did: run with and
+without compilation.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Play fixed games in batches and print a digest of everything the kernels gave: run with and without compilation."""
+"""Play fixed games in batches and print a digest of everything the kernels gave: run with and
+without compilation.
+"""
 
 from __future__ import annotations
 
@@ -33,16 +35,16 @@ def random_actions(marks: np.ndarray, chance: np.random.Generator, options: Opti
 
 def play(options: Options, size: int, steps: int, seed: int = 1) -> Iterator[bytes]:
     """Play a batch and give, step by step, the bytes of all that the kernels write."""
-    rules, chance = make_rules(options), np.random.default_rng(seed)
-    states, taken = kernels.new_states(size), np.zeros(size, "u1")
+    rules = make_rules(options)
+    chance = np.random.default_rng(seed)
+    states = kernels.new_states(size)
+    taken = np.zeros(size, "u1")
     kernels.deal(rules, states, chance.integers(0, 2**64, size, np.uint64))
     for _ in range(steps):
-        marks, rewards, ends, views = (
-            np.zeros((size, num_actions(options)), "u1"),
-            np.zeros((size, 7)),
-            np.zeros((2, size, 7), "u1"),
-            np.zeros(size, VIEW),
-        )
+        marks = np.zeros((size, num_actions(options)), "u1")
+        rewards = np.zeros((size, 7))
+        ends = np.zeros((2, size, 7), "u1")
+        views = np.zeros(size, VIEW)
         kernels.legal(rules, states, marks)
         kernels.outcome(rules, states, rewards, *ends)
         view(rules, states, chance.integers(0, options.num_players, size), views)

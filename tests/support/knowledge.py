@@ -1,4 +1,6 @@
-"""What a seat knows by section 10 of the rules, told by the oracle and put into the words of a VIEW."""
+"""What a seat knows by section 10 of the rules, told by the oracle and put into the words of a
+VIEW.
+"""
 
 from __future__ import annotations
 
@@ -27,24 +29,24 @@ def _left_of(game: Oracle, seat: int, other: int) -> int:
 
 
 def _tell_table(game: Oracle, seat: int, known: np.void) -> None:
-    known["seat"], known["num_players"], known["missing"] = seat, game.n, game.options.missing
-    known["turn"], known["turn_number"], known["phase"] = (
-        _left_of(game, seat, game.turn),
-        game.turn_number,
-        PHASE_NUMBER[game.phase],
-    )
+    known["seat"] = seat
+    known["num_players"] = game.n
+    known["missing"] = game.options.missing
+    known["turn"] = _left_of(game, seat, game.turn)
+    known["turn_number"] = game.turn_number
+    known["phase"] = PHASE_NUMBER[game.phase]
     if game.interrogations:
         target, question = game.interrogations[0]
-        known["first_target"], known["first_elements"] = _left_of(game, seat, target), len(words(question))
-    known["pile_size"], known["discards"], known["table"] = (
-        len(game.pile),
-        card_mask(game.discards),
-        gem_mask(game.table),
-    )
+        known["first_target"] = _left_of(game, seat, target)
+        known["first_elements"] = len(words(question))
+    known["pile_size"] = len(game.pile)
+    known["discards"] = card_mask(game.discards)
+    known["table"] = gem_mask(game.table)
 
 
 def _tell_own(game: Oracle, seat: int, known: np.void) -> None:
-    known["hand"], known["to_act"] = gem_mask(game.hands[seat]), game.actor == seat
+    known["hand"] = gem_mask(game.hands[seat])
+    known["to_act"] = game.actor == seat
     known["accusing"] = gem_mask(game.naming) if game.actor == seat else 0
     known["accused"] = gem_mask(game.accusations.get(seat, set()))
     known["missing_gems"] = gem_mask(game.missing) if game.knows_missing(seat) else 0
@@ -53,15 +55,11 @@ def _tell_own(game: Oracle, seat: int, known: np.void) -> None:
 def _tell_seats(game: Oracle, seat: int, known: np.void) -> None:
     for other in range(game.n):
         k = _left_of(game, seat, other)
-        known["search"][k], known["spent"][k], known["exchanges"][k] = (
-            card_mask(game.search[other]),
-            card_mask(game.cards_spent(other)),
-            game.exchanges(other),
-        )
-        known["seen"][k], known["seen_by"][k] = (
-            gem_mask(game.shown_to(seat, other)),
-            gem_mask(game.shown_to(other, seat)),
-        )
+        known["search"][k] = card_mask(game.search[other])
+        known["spent"][k] = card_mask(game.cards_spent(other))
+        known["exchanges"][k] = game.exchanges(other)
+        known["seen"][k] = gem_mask(game.shown_to(seat, other))
+        known["seen_by"][k] = gem_mask(game.shown_to(other, seat))
         known["standing"][k] = STANDING_NUMBER[game.standing_seen_by(seat, other)]
         known["place"][k] = game.place_seen_by(seat, other)
 

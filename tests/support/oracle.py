@@ -1,7 +1,9 @@
-"""A second implementation of the rules, slow and obvious: cards are words, everything else is sets, lists and dictionaries.
+"""A second implementation of the rules, slow and obvious: cards are words, everything else is sets,
+lists and dictionaries.
 
-It is written from the rule book and shares nothing with the kernels but ``Options`` and the random numbers that a
-seed gives. Tests play both and compare everything. Seats are absolute; the top of a pile is the end of its list.
+It is written from the rule book and shares nothing with the kernels but ``Options`` and the random
+numbers that a seed gives. Tests play both and compare everything. Seats are absolute; the top of a
+pile is the end of its list.
 """
 
 from __future__ import annotations
@@ -57,7 +59,8 @@ ACTIONS = {
     for n in range(3, 8)
 }
 NUMBERS = {n: {action: number for number, action in enumerate(actions)} for n, actions in ACTIONS.items()}
-# The numbers of the questions that a card pays for, and of the actions that need no card: the same in every game.
+# The numbers of the questions that a card pays for, and of the actions that need no card: the same
+# in every game.
 PAID_BY = {
     n: {card: {i for i, a in enumerate(actions) if a[0] == "ask" and a[3] == card} for card in SEARCH_CARDS}
     for n, actions in ACTIONS.items()
@@ -136,7 +139,8 @@ class Oracle:
 
     def _deal_gems(self) -> None:
         gems = self.random.shuffled(GEMS)
-        size, missing = CARDS_IN_HAND[self.n], self.options.missing
+        size = CARDS_IN_HAND[self.n]
+        missing = self.options.missing
         self.missing = set(gems[:missing])
         self.hands = [set(gems[missing + size * seat : missing + size * (seat + 1)]) for seat in range(self.n)]
         self.table = set(gems[missing + size * self.n :])
@@ -230,8 +234,10 @@ class Oracle:
         self.naming.add(gem)
         if len(self.naming) < self.options.missing:
             return
-        accuser, right = self.actor, self.naming == self.missing
-        self.accusations[accuser], self.naming = self.naming, set()
+        accuser = self.actor
+        right = self.naming == self.missing
+        self.accusations[accuser] = self.naming
+        self.naming = set()
         (self.right if right else self.out).append(accuser)
         announced = ("right" if right else "wrong") if self.options.announce_result else "accused"
         self.events.append(Event(announced, accuser))
@@ -251,7 +257,9 @@ class Oracle:
         return len(self.right) == self.options.winners or not left_in or self.survivor is not None
 
     def _finish(self) -> None:
-        self.phase, self.actor, self.queue = "finished", None, []
+        self.phase = "finished"
+        self.actor = None
+        self.queue = []
 
     def _open_offers(self) -> None:
         self.queue = self.contenders_from(self.turn) if self.options.accuse == "any_time" else []
@@ -261,9 +269,11 @@ class Oracle:
 
     def _next_offer(self) -> None:
         if self.queue:
-            self.phase, self.actor = "offer", self.queue.pop(0)
+            self.phase = "offer"
+            self.actor = self.queue.pop(0)
         elif self.in_contention(self.turn) and self.options.double_interrogation and len(self.interrogations) == 1:
-            self.phase, self.actor = "second", self.turn
+            self.phase = "second"
+            self.actor = self.turn
         else:
             self._end_turn()
 
@@ -276,8 +286,10 @@ class Oracle:
             return
         self.turn_number += 1
         self.turn = next(seat for seat in self.contenders_from((self.turn + 1) % self.n))
-        self.phase, self.actor = "turn", self.turn
-        self.interrogations, self.final_question = [], False
+        self.phase = "turn"
+        self.actor = self.turn
+        self.interrogations = []
+        self.final_question = False
 
     def _draw(self, seat: int) -> None:
         while len(self.search[seat]) < 4:
@@ -333,12 +345,16 @@ class Oracle:
         return sum(event.verb == "exchange" for event in self.events if event.actor == seat)
 
     def knows_missing(self, seat: int) -> bool:
-        """Say whether a seat has seen the missing gems: it has accused, or a winner has revealed them."""
+        """Say whether a seat has seen the missing gems: it has accused, or a winner has revealed
+        them.
+        """
         revealed = self.options.winners == 1 and bool(self.right)
         return seat in self.accusations or revealed
 
     def standing_seen_by(self, seat: int, other: int) -> str:
-        """Give what a seat knows of another: "in", "out", "right", or "left" (he accused, and nobody was told the result)."""
+        """Give what a seat knows of another: "in", "out", "right", or "left" (he accused, and
+        nobody was told the result).
+        """
         if self.in_contention(other):
             return "in"
         if seat != other and not self.options.announce_result:
@@ -348,8 +364,8 @@ class Oracle:
     def place_seen_by(self, seat: int, other: int) -> int:
         """Give the place of a player as far as a seat knows it, 0 if it has none or none is known.
 
-        Where results are not announced nobody is told his own place before the game is over and the rewards are
-        given: it would tell how many of those who left before him were right.
+        Where results are not announced nobody is told his own place before the game is over and the
+        rewards are given: it would tell how many of those who left before him were right.
         """
         if not self.options.announce_result and (seat != other or self.phase != "finished"):
             return 0 if self.survivor != other else 1

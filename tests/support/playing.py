@@ -21,7 +21,9 @@ def keywords(options: Options) -> dict[str, Any]:
 
 
 def choose(mask: np.ndarray, chance: random.Random, accuse: float = 0.02) -> int:
-    """Choose a legal action at random; accusations (and final questions) are rare, or games would be over at once."""
+    """Choose a legal action at random; accusations (and final questions) are rare, or games would
+    be over at once.
+    """
     legal = np.flatnonzero(mask).tolist()
     asks = (len(mask) - FROM_EXCHANGE) * 162 // (162 + 43)
     quiet = [action for action in legal if action < asks or action in (len(mask) - FROM_EXCHANGE, len(mask) - 1)]
@@ -29,7 +31,9 @@ def choose(mask: np.ndarray, chance: random.Random, accuse: float = 0.02) -> int
 
 
 def play(env: Any, seed: int, limit: int = 10_000, accuse: float = 0.02) -> Iterator[tuple[str, int]]:
-    """Play on from where an environment is until its game is finished; give each agent and action before it is taken."""
+    """Play on from where an environment is until its game is finished; give each agent and action
+    before it is taken.
+    """
     chance = random.Random(seed)
     for _ in range(limit):
         if env.terminations[env.agent_selection] or env.truncations[env.agent_selection]:
@@ -67,8 +71,11 @@ def an_illegal_action(env: Any) -> int:
 
 
 def episode(env: Any, seed: int | None, choice: int = 0, accuse: float = 0.05) -> list[Any]:
-    """Play a game to its end; give every (observation, mask, action, reward, terminated, truncated, info)."""
-    chance, steps = random.Random(choice), []
+    """Play a game to its end; give every (observation, mask, action, reward, terminated, truncated,
+    info).
+    """
+    chance = random.Random(choice)
+    steps = []
     observation, _ = env.reset(seed=seed)
     while True:
         mask = env.unwrapped.action_masks()
@@ -82,7 +89,8 @@ def episode(env: Any, seed: int | None, choice: int = 0, accuse: float = 0.05) -
 
 def some_steps(env: Any, choice: int, number: int) -> list[Any]:
     """Play on, from one game into the next."""
-    chance, steps = random.Random(choice), []
+    chance = random.Random(choice)
+    steps = []
     for _ in range(number):
         steps.append(env.step(choose(env.unwrapped.action_masks(), chance, 0.0)))
         if steps[-1][2]:

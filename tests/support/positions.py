@@ -1,4 +1,6 @@
-"""Positions of whole games for tests of deductions, and all deals of a position by plain enumeration."""
+"""Positions of whole games for tests of deductions, and all deals of a position by plain
+enumeration.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,17 @@ from sleuth_env.sleuth.clues import clues
 
 def positions(options: Options, bot: str, games: int, seed: int) -> np.ndarray:
     """Play games and give the views of whoever had to decide, VIEW [N], in the order of play."""
-    rules, states, chance = make_rules(options), new_states(games), np.random.default_rng(seed)
-    player, seen = make_bot(bot, options), []
+    rules = make_rules(options)
+    states = new_states(games)
+    chance = np.random.default_rng(seed)
+    player = make_bot(bot, options)
+    seen = []
     deal(rules, states, chance.integers(0, 2**63, games).astype(np.uint64))
-    mask, taken = np.zeros((games, num_actions(options)), np.uint8), np.zeros(games, np.uint8)
+    mask = np.zeros((games, num_actions(options)), np.uint8)
+    taken = np.zeros(games, np.uint8)
     while (states["phase"] != FINISHED).any():
-        going, views = states["phase"] != FINISHED, np.zeros(games, VIEW)
+        going = states["phase"] != FINISHED
+        views = np.zeros(games, VIEW)
         legal(rules, states, mask)
         view(rules, states, np.maximum(states["actor"], 0).astype(np.int64), views)
         seen.append(views[going])
@@ -46,9 +53,11 @@ def evidence_of(options: Options, views: np.ndarray) -> np.ndarray:
 
 
 def all_deals(evidence: np.void, limit: int) -> list[dict[int, int]] | None:
-    """List every deal (holder by card): all hands that each holder's bounds allow, joined; None beyond ``limit`` deals.
+    """List every deal (holder by card): all hands that each holder's bounds allow, joined; None
+    beyond ``limit`` deals.
 
-    It knows nothing but the definition: each card lies with one holder who may have it, and his bounds must hold.
+    It knows nothing but the definition: each card lies with one holder who may have it, and his
+        bounds must hold.
     """
     hands = sorted(
         ((all_hands(evidence, holder).tolist(), holder) for holder in range(int(evidence["num_holders"]))),
@@ -65,7 +74,8 @@ def all_deals(evidence: np.void, limit: int) -> list[dict[int, int]] | None:
 def all_hands(evidence: np.void, holder: int) -> np.ndarray:
     """List all sets of cards (masks, i8) that one holder may have by his own bounds."""
     bounds = bounds_of(evidence, holder)
-    hands, left = np.zeros(1, np.int64), int(evidence["possible"][holder]) & int(evidence["cards"])
+    hands = np.zeros(1, np.int64)
+    left = int(evidence["possible"][holder]) & int(evidence["cards"])
     for card in cards_of(left):
         left &= ~(1 << card)
         hands = np.concatenate([hands, hands | 1 << card])
@@ -95,7 +105,9 @@ def may_hold(evidence: np.void, holder: int, hands: np.ndarray) -> np.ndarray:
 
 
 def _joined(left: int, hands: list[list[int]], last: frozenset[int]) -> Iterator[list[int]]:
-    """Give every choice of a hand for each holder such that the hands are disjoint and take all the cards that are left."""
+    """Give every choice of a hand for each holder such that the hands are disjoint and take all the
+    cards that are left.
+    """
     if not hands:
         if left in last:
             yield [left]

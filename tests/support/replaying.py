@@ -1,4 +1,6 @@
-"""Replay a game's public history in a game whose hidden cards are others (see `tests.substitution`)."""
+"""Replay a game's public history in a game whose hidden cards are others (see
+`tests.substitution`).
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,11 @@ class Replay:
     """
 
     def __init__(self, history: History, viewer: int, seed: int) -> None:
-        self.original, self.viewer, self.chance = history, viewer, random.Random(seed)
-        self.options, self.rules = history.options, make_rules(history.options)
+        self.original = history
+        self.viewer = viewer
+        self.chance = random.Random(seed)
+        self.options = history.options
+        self.rules = make_rules(history.options)
         self.game = history.states[0].copy()
         for holder, gems in Redeal(history, viewer, self.chance).search().items():
             if holder == MISSING:
@@ -34,7 +39,8 @@ class Replay:
         self._replay()
 
     def _choose_accusations(self) -> None:
-        missing, self.accusations = int(self.game["missing_gems"][0]), {}
+        missing = int(self.game["missing_gems"][0])
+        self.accusations = {}
         for seat, right in other_results(self.original, self.viewer, self.chance).items():
             wrong = missing
             while wrong == missing:
@@ -44,7 +50,8 @@ class Replay:
     # --- step by step; all offers of a round are replayed together ---
 
     def _replay(self) -> None:
-        at, states = 0, self.original.states
+        at = 0
+        states = self.original.states
         while at < len(self.original.actions):
             end = at + 1
             if states[at]["phase"][0] == kernels.OFFER:
@@ -57,7 +64,8 @@ class Replay:
 
     def _counterpart(self, at: int, action: int) -> int:
         """Give the action of the changed game: another gem where somebody else accuses."""
-        actor, first_gem = int(self.original.states[at]["actor"][0]), int(self.rules["accuse_at"][0])
+        actor = int(self.original.states[at]["actor"][0])
+        first_gem = int(self.rules["accuse_at"][0])
         if actor == self.viewer or not first_gem <= action < int(self.rules["pass_at"][0]):
             return action
         unnamed = self.accusations[actor] & ~int(self.game["accusing"][0])
@@ -83,9 +91,11 @@ class Replay:
     def _other_order(self, queue: list[int], done: dict[int, list[int]]) -> list[int]:
         """Mix those who passed among the others.
 
-        The viewer sees accusations, and whether they come before his own offer; and a turn goes on at once after the last offer.
+        The viewer sees accusations, and whether they come before his own offer; and a turn goes on
+        at once after the last offer.
         """
-        first_gem, no_more = int(self.rules["accuse_at"][0]), int(self.rules["pass_at"][0])
+        first_gem = int(self.rules["accuse_at"][0])
+        no_more = int(self.rules["pass_at"][0])
         seen = [
             seat for seat in queue if seat == self.viewer or any(first_gem <= action < no_more for action in done[seat])
         ]
@@ -106,8 +116,11 @@ class Replay:
         self.history.states.append(self.game.copy())
 
     def _mix_pile(self, at: int, end: int) -> None:
-        """Mix the cards that nobody draws in these steps; where the pile is shuffled anew, let it be shuffled alike."""
-        before, after = self.original.states[at][0], self.original.states[end][0]
+        """Mix the cards that nobody draws in these steps; where the pile is shuffled anew, let it
+        be shuffled alike.
+        """
+        before = self.original.states[at][0]
+        after = self.original.states[end][0]
         size = int(before["pile_size"])
         shuffled = int(after["pile_size"]) > size or (int(before["discards"]) & ~int(after["discards"])) != 0
         drawn = size if shuffled else size - int(after["pile_size"])
@@ -120,7 +133,8 @@ class Replay:
 
     def changed(self) -> list[str]:
         """Name the hidden things that differ from the game as it was."""
-        old, new = self.original.states[-1][0], self.history.states[-1][0]
+        old = self.original.states[-1][0]
+        new = self.history.states[-1][0]
         names = [
             name for name in ("hands", "missing_gems", "accused", "standing", "seen") if (old[name] != new[name]).any()
         ]
@@ -135,10 +149,8 @@ class Replay:
 
     def secrets(self) -> list[str]:
         """Name the kinds of secrets that this game has for the viewer."""
-        last, others = (
-            self.original.states[-1][0],
-            [seat for seat in range(self.options.num_players) if seat != self.viewer],
-        )
+        last = self.original.states[-1][0]
+        others = [seat for seat in range(self.options.num_players) if seat != self.viewer]
         has = {
             "hands": True,
             "missing_gems": not last["accused"][self.viewer] and not (self.options.winners == 1 and last["num_right"]),

@@ -12,7 +12,8 @@ from tests.support.oracle import ACTIONS, CARDS_IN_HAND, GEMS, NUMBERS, SEARCH_C
 
 
 class Situation:
-    """Lay out the cards that matter; the others fill hands, table and pile in the order of their names' lists.
+    """Lay out the cards that matter; the others fill hands, table and pile in the order of their
+    names' lists.
 
     Args:
         options: the game that is played; the first turn is seat 0's.
@@ -30,7 +31,9 @@ class Situation:
         search: dict[int, list[str]] | None = None,
         pile: list[str] | None = None,
     ) -> None:
-        self.options, self.rules, self.n = options, make_rules(options), options.num_players
+        self.options = options
+        self.rules = make_rules(options)
+        self.n = options.num_players
         self.states = kernels.new_states(1)
         kernels.deal(self.rules, self.states, np.array([1], "u8"))
         self.states["turn"] = self.states["actor"] = 0
@@ -39,14 +42,16 @@ class Situation:
         assert self.problems() == 0
 
     def _lay_gems(self, missing: list[str], hands: dict[int, list[str]]) -> None:
-        self.missing, state = missing, self.states[0]
+        self.missing = missing
+        state = self.states[0]
         rest = [gem for gem in GEMS if gem not in missing and not any(gem in hand for hand in hands.values())]
         for seat in range(self.n):
             hand = list(hands.get(seat, []))
             while len(hand) < CARDS_IN_HAND[self.n]:
                 hand.append(rest.pop(0))
             state["hands"][seat] = gem_mask(hand)
-        state["missing_gems"], state["table"] = gem_mask(missing), gem_mask(rest)
+        state["missing_gems"] = gem_mask(missing)
+        state["table"] = gem_mask(rest)
 
     def _lay_search_cards(self, search: dict[int, list[str]], pile: list[str] | None) -> None:
         state = self.states[0]
@@ -62,7 +67,8 @@ class Situation:
             state["search"][seat] = card_mask(cards)
         in_pile = rest if pile is None else pile
         state["pile"][: len(in_pile)] = [CARD_INDEX[card] for card in reversed(in_pile)]
-        state["pile_size"], state["discards"] = len(in_pile), 0 if pile is None else card_mask(rest)
+        state["pile_size"] = len(in_pile)
+        state["discards"] = 0 if pile is None else card_mask(rest)
 
     def do(self, *action: object) -> bool:
         """Take an action in words and say whether the kernel took it."""
@@ -126,10 +132,13 @@ class Situation:
 
     def rewards(self) -> list[float]:
         """Give the players' rewards."""
-        rewards, terminated, truncated = np.zeros((1, 7)), np.zeros((1, 7), "u1"), np.zeros((1, 7), "u1")
+        rewards = np.zeros((1, 7))
+        terminated = np.zeros((1, 7), "u1")
+        truncated = np.zeros((1, 7), "u1")
         kernels.outcome(self.rules, self.states, rewards, terminated, truncated)
         self.cut_off = [seat for seat in range(self.n) if truncated[0, seat]]
-        self.ended_by_rules, self.cut_short = bool(terminated[0, : self.n].all()), bool(self.cut_off)
+        self.ended_by_rules = bool(terminated[0, : self.n].all())
+        self.cut_short = bool(self.cut_off)
         return rewards[0, : self.n].tolist()
 
     def problems(self) -> int:

@@ -66,7 +66,8 @@ def variants(num_players: int) -> list[Options]:
 
 
 ALL_VARIANTS = [options for n in PLAYER_COUNTS for options in variants(n)]
-# The yes-or-no options and the number of missing gems in every combination, for three and four players.
+# The yes-or-no options and the number of missing gems in every combination, for three and four
+# players.
 ALL_COMBINATIONS = [
     Options(
         n,
@@ -104,11 +105,15 @@ class Player:
     """
 
     def __init__(self, accuse: float, final: float = 0.0, exchange: float = 0.05, insight: float = 0.2) -> None:
-        self.accuse, self.final, self.exchange, self.insight = accuse, final, exchange, insight
+        self.accuse = accuse
+        self.final = final
+        self.exchange = exchange
+        self.insight = insight
 
     def __call__(self, game: Oracle, chance: random.Random) -> int:
         """Give a legal action for the game's actor."""
-        legal, numbers = game.legal(), NUMBERS[game.n]
+        legal = game.legal()
+        numbers = NUMBERS[game.n]
         if game.naming or game.phase == "must accuse" or chance.random() < self.accuse:
             return numbers["accuse", self._gem(game, chance)]
         if game.phase == "turn" and chance.random() < self.exchange:

@@ -1,7 +1,8 @@
 """Change everything that a seat cannot know of a game, and replay the same public history.
 
-The seat is "the viewer". Hidden from it are other hands, the missing gems, the gems that others accused (and, where results
-are not announced, whether they were right), the order of the draw pile, the order of offers and others' passes.
+The seat is "the viewer". Hidden from it are other hands, the missing gems, the gems that others
+accused (and, where results are not announced, whether they were right), the order of the draw pile,
+the order of offers and others' passes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ MISSING = -1
 
 @dataclass
 class History:
-    """A game from the deal on: the state before each action, the actions, and the last state (STATE [1] each)."""
+    """A game from the deal on: the state before each action, the actions, and the last state (STATE
+    [1] each).
+    """
 
     options: Options
     states: list[np.ndarray]
@@ -37,8 +40,11 @@ class History:
 
 def play(options: Options, seed: int, player: Player) -> History:
     """Play a whole game."""
-    rules, game, chance = make_rules(options), Oracle(options, seed), random.Random(seed)
-    states, taken = kernels.new_states(1), np.zeros(1, "u1")
+    rules = make_rules(options)
+    game = Oracle(options, seed)
+    chance = random.Random(seed)
+    states = kernels.new_states(1)
+    taken = np.zeros(1, "u1")
     kernels.deal(rules, states, np.array([seed], "u8"))
     history = History(options, [states.copy()], [])
     while states["phase"][0] != kernels.FINISHED:
@@ -57,14 +63,13 @@ def what_is_seen(history: History, viewer: int) -> Received:
     """Give all that a seat receives in a game.
 
     Returns:
-        Its views, change by change (a step that it does not notice adds nothing; that it is its turn in a round of offers is
-        left out, for who was offered before is not to be seen); and its views with the legal actions whenever it has to act.
+        Its views, change by change (a step that it does not notice adds nothing; that it is its
+        turn in a round of offers is left out, for who was offered before is not to be seen); and
+        its views with the legal actions whenever it has to act.
     """
-    rules, seen, marks = (
-        make_rules(history.options),
-        np.zeros(1, VIEW),
-        np.zeros((1, num_actions(history.options)), "u1"),
-    )
+    rules = make_rules(history.options)
+    seen = np.zeros(1, VIEW)
+    marks = np.zeros((1, num_actions(history.options)), "u1")
     changes: list[bytes] = []
     decisions: list[bytes] = []
     for states in history.states:
@@ -92,8 +97,10 @@ class Redeal:
     """
 
     def __init__(self, history: History, viewer: int, chance: random.Random) -> None:
-        last, self.chance = history.states[-1][0], chance
-        rules, n = make_rules(history.options)[0], history.options.num_players
+        last = history.states[-1][0]
+        self.chance = chance
+        rules = make_rules(history.options)[0]
+        n = history.options.num_players
         opponents = [seat for seat in range(n) if seat != viewer]
         self.held = {seat: int(last["hands"][seat]) for seat in opponents} | {MISSING: int(last["missing_gems"])}
         known = int(last["table"]) | int(last["hands"][viewer])
@@ -111,7 +118,9 @@ class Redeal:
             ]
 
     def search(self) -> dict[int, int]:
-        """Give every hidden holder's gems, as masks: with other missing gems if that can be, else what can be changed."""
+        """Give every hidden holder's gems, as masks: with other missing gems if that can be, else
+        what can be changed.
+        """
         self.owner = {gem: self._owner(gem) for gem in self.hidden}
         missing = [gem for gem in self.hidden if self.owner[gem] == MISSING]
         others = [gem for gem in self.hidden if self.owner[gem] != MISSING]
@@ -126,7 +135,9 @@ class Redeal:
         return held if self._put_right(held, self.hidden) else dict(self.held)
 
     def _put_right(self, held: dict[int, int], free: list[int], moves: int = 800) -> bool:
-        """Mix up some gems, then swap them until every announced number is right; say whether that was found."""
+        """Mix up some gems, then swap them until every announced number is right; say whether that
+        was found.
+        """
         if len({self.owner[gem] for gem in free}) < 2:
             return False
         for _ in range(self.chance.choice([1, 3, 30])):
@@ -169,8 +180,11 @@ class Redeal:
 
 
 def other_results(history: History, viewer: int, chance: random.Random) -> dict[int, bool]:
-    """Give for every accuser whether he is right in the changed game; the public course of the game stays the same."""
-    options, last = history.options, history.states[-1][0]
+    """Give for every accuser whether he is right in the changed game; the public course of the game
+    stays the same.
+    """
+    options = history.options
+    last = history.states[-1][0]
     order = accusers_in_order(history)
     results = {seat: bool(last["standing"][seat] == kernels.RIGHT) for seat in order}
     if options.announce_result:
@@ -198,9 +212,12 @@ def accusers_in_order(history: History) -> list[int]:
 
 
 def end_of_accusations(options: Options, results: list[bool]) -> tuple[int, bool] | None:
-    """Give the number of accusations after which a game ends and whether the last player left wins it, None if it goes on."""
+    """Give the number of accusations after which a game ends and whether the last player left wins
+    it, None if it goes on.
+    """
     for number in range(1, len(results) + 1):
-        right, left = sum(results[:number]), options.num_players - number
+        right = sum(results[:number])
+        left = options.num_players - number
         survivor = options.last_survivor_wins and left == 1 and not right
         if right == options.winners or left == 0 or survivor:
             return number, survivor

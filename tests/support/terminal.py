@@ -1,4 +1,6 @@
-"""A person at the terminal, for tests: what is typed, what is said, and the text of a game that was played so."""
+"""A person at the terminal, for tests: what is typed, what is said, and the text of a game that was
+played so.
+"""
 
 from __future__ import annotations
 

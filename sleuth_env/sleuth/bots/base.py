@@ -1,4 +1,6 @@
-"""What all bots have in common: how they are called, when they accuse, what they do when there is nothing to ask."""
+"""What all bots have in common: how they are called, when they accuse, what they do when there is
+nothing to ask.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,12 @@ def any_legal(row, bits):
 
 @inner
 def _next_accused(v, sheet):
-    """Choose the next gem to accuse: a proved one if any, else the one with the fewest other places to be."""
+    """Choose the next gem to accuse: a proved one if any, else the one with the fewest other places
+    to be.
+    """
     last = int(v["num_players"]) - 1
-    best, fewest = -1, 1e9
+    best = -1
+    fewest = 1e9
     todo = sheet["can"][last] & ~v["accusing"]
     while todo:
         gem = lowest(todo)
@@ -39,17 +44,21 @@ def _next_accused(v, sheet):
             places += (sheet["can"][h] >> gem & 1) / max(popcount(sheet["can"][h]), 1)
         places = -1.0 if sheet["has"][last] >> gem & 1 else places
         if places < fewest:
-            best, fewest = gem, places
+            best = gem
+            fewest = places
     return best
 
 
 @kernel
 def accuse_or_decline(rules, views, sheets, actions):
-    """Where nothing is chosen yet and no question is to be chosen: accuse when proved or forced to, else decline an offer."""
+    """Where nothing is chosen yet and no question is to be chosen: accuse when proved or forced to,
+    else decline an offer.
+    """
     for b in range(views.size):
         if actions[b] >= 0:
             continue
-        v, proved = views[b], popcount(sheets[b]["has"][views[b]["num_players"] - 1])
+        v = views[b]
+        proved = popcount(sheets[b]["has"][views[b]["num_players"] - 1])
         if v["phase"] == MUST_ACCUSE or v["accusing"] != 0 or proved == v["missing"]:
             actions[b] = rules[0]["accuse_at"] + _next_accused(v, sheets[b])
         elif v["phase"] == OFFER:
@@ -58,7 +67,9 @@ def accuse_or_decline(rules, views, sheets, actions):
 
 @kernel
 def fall_back(rules, legal, seeds, actions):
-    """Where nothing is chosen yet, pass (after one of two questions), else exchange; and never do what is illegal."""
+    """Where nothing is chosen yet, pass (after one of two questions), else exchange; and never do
+    what is illegal.
+    """
     for b in range(actions.size):
         if actions[b] < 0:
             actions[b] = rules[0]["pass_at"] if legal[b, rules[0]["pass_at"]] else rules[0]["exchange_at"]
@@ -72,7 +83,8 @@ class Bot:
     name = ""
 
     def __init__(self, options: Options) -> None:
-        self.options, self.rules = options, make_rules(options)
+        self.options = options
+        self.rules = make_rules(options)
 
     def seated(self, options: Options) -> Bot:
         """Give this bot as a player of a game with these options."""
@@ -84,7 +96,8 @@ class Bot:
         Args:
             views: VIEW [B], each of the seat that has to act.
             legal: u1 [B, A].
-            seeds: u8 [B], fresh random bits; a row's choice depends on nothing but its view, legal actions and seed.
+            seeds: u8 [B], fresh random bits; a row's choice depends on nothing but its view, legal
+                actions and seed.
 
         Returns:
             i8 [B]; -1 where nothing is legal.

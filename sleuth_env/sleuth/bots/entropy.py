@@ -1,7 +1,9 @@
-"""The bot ``entropy``: it counts all deals that its view allows, and asks what is expected to tell most about the missing gems.
+"""The bot ``entropy``: it counts all deals that its view allows, and asks what is expected to tell
+most about the missing gems.
 
-It accuses as soon as they are proved by the exact count, which is earlier than the sheet can prove them. Where even the
-count is too much (see `Worlds`) its choices rest on estimates, its accusations on the sheet.
+It accuses as soon as they are proved by the exact count, which is earlier than the sheet can prove
+them. Where even the count is too much (see `Worlds`) its choices rest on estimates, its accusations
+on the sheet.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from ..state import MUST_ACCUSE, OFFER
 from .base import Bot, accuse_or_decline, fall_back
 from .sheet import ask_best
 
-# A final question is looked for only while so few gems may still be missing: more are hardly ever told apart by one answer.
+# A final question is looked for only while so few gems may still be missing: more are hardly ever
+# told apart by one answer.
 MAX_CANDIDATES = 6
 # Joint states of each layer in the hasty count that mostly saves the exact one at an offer.
 SKETCH = 32
@@ -36,22 +39,27 @@ def _sharpen(holders, results, sheets):
         if results[b]["code"] != 0 or not results[b]["exact"]:
             continue
         for h in range(holders.shape[2]):
-            can, has = np.int64(0), np.int64(0)
+            can = np.int64(0)
+            has = np.int64(0)
             for card in range(NUM_GEMS):
                 can |= np.int64(holders[b, card, h] > 0.0) << card
                 has |= np.int64(holders[b, card, h] == 1.0) << card
-            sheets[b]["can"][h], sheets[b]["has"][h] = can, has
+            sheets[b]["can"][h] = can
+            sheets[b]["has"][h] = has
 
 
 @inner
 def _dearness(card):
-    """Order search cards by how much they can be used for: 0 one question, 1 those with an element, 2 all."""
+    """Order search cards by how much they can be used for: 0 one question, 1 those with an element,
+    2 all.
+    """
     return 2 if card == PLAIN_FREE else (1 if card >= FIRST_FREE else 0)
 
 
 @kernel
 def ask_most(rules, views, legal, seeds, values, taste, actions):
-    """Where nothing is chosen yet, ask the question of the greatest value after the price of its card, if it is worth a turn.
+    """Where nothing is chosen yet, ask the question of the greatest value after the price of its
+    card, if it is worth a turn.
 
     Args:
         rules: RULES [1].
@@ -62,34 +70,44 @@ def ask_most(rules, views, legal, seeds, values, taste, actions):
         taste: f8 [2]: the least value worth a turn; what a card of the next dearer kind costs.
         actions: i8 [B], changed where it is -1 and there is such a question.
     """
-    r, opponents = rules[0], rules[0]["num_players"] - 1
+    r = rules[0]
+    opponents = rules[0]["num_players"] - 1
     for b in range(views.size):
         if actions[b] >= 0:
             continue
-        best, bits, cards = -1e9, seeds[b], views[b]["search"][0]
+        best = -1e9
+        bits = seeds[b]
+        cards = views[b]["search"][0]
         while cards:
             card = lowest(cards)
             cards &= cards - 1
             for i in range(r["num_card_pairs"][card] * opponents):
-                holder, pair = i % opponents, r["card_pairs"][card, i // opponents]
-                action, value = holder * NUM_PAIRS + pair, values[b, holder, r["pair_question"][pair]]
+                holder = i % opponents
+                pair = r["card_pairs"][card, i // opponents]
+                action = holder * NUM_PAIRS + pair
+                value = values[b, holder, r["pair_question"][pair]]
                 bits = advance(bits)
                 paid = value - taste[1] * _dearness(card) + TIE_BREAK * below(mixed(bits), 1024)
                 if legal[b, action] and value > taste[0] and paid > best:
-                    actions[b], best = action, paid
+                    actions[b] = action
+                    best = paid
 
 
 class EntropyBot(Bot):
-    """Ask what is expected to tell most about the missing gems, accuse when the exact count proves them."""
+    """Ask what is expected to tell most about the missing gems, accuse when the exact count proves
+    them.
+    """
 
     name = "entropy"
-    # Bits, see `ask_most`. At first a question may tell no more than 0.01: who did not ask it would wait for others to, and all for ever.
+    # Bits, see `ask_most`. At first a question may tell no more than 0.01: who did not ask it would
+    # wait for others to, and all for ever.
     taste = (0.001, 0.03)
 
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game, see `Bot.act`."""
         actions = np.full(views.size, -1)
-        evidence, sheets = np.empty(views.size, EVIDENCE), np.empty(views.size, SHEET)
+        evidence = np.empty(views.size, EVIDENCE)
+        sheets = np.empty(views.size, SHEET)
         clues(self.rules, views, evidence)
         propagate(evidence, sheets)
         self._guess(views, actions)
@@ -105,7 +123,8 @@ class EntropyBot(Bot):
     def _decline_early(self, views: np.ndarray, open_rows: np.ndarray, actions: np.ndarray) -> None:
         """Decline an offer where a small part of the deals already shows that nothing is proved.
 
-        A thinned count still counts nothing but deals that fit; where the missing gems differ in these, they are not proved.
+        A thinned count still counts nothing but deals that fit; where the missing gems differ in
+        these, they are not proved.
         """
         rows = np.flatnonzero(open_rows & (views["phase"] == OFFER))
         some = views[rows]
@@ -129,8 +148,11 @@ class EntropyBot(Bot):
     def _deliberate(
         self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, evidence: np.ndarray, sheets: np.ndarray
     ) -> np.ndarray:
-        """Decide where the sheet does not prove the missing gems, on a turn or at an offer; -1 where nothing is worth asking."""
-        actions, offered = np.full(views.size, -1), views["phase"] == OFFER
+        """Decide where the sheet does not prove the missing gems, on a turn or at an offer; -1
+        where nothing is worth asking.
+        """
+        actions = np.full(views.size, -1)
+        offered = views["phase"] == OFFER
         views["search"][offered] = 0  # as in `_decline_early`
         found = beliefs(self.rules, views)
         _sharpen(found.holders, found.results, sheets)
@@ -151,8 +173,11 @@ class EntropyBot(Bot):
     def _ask_finally(
         self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, found: Beliefs, actions: np.ndarray
     ) -> None:
-        """Where a turn is still open, ask a final question whose every possible answer leaves all missing gems known."""
-        last, final_at = int(self.rules["num_players"][0]) - 1, int(self.rules["final_at"][0])
+        """Where a turn is still open, ask a final question whose every possible answer leaves all
+        missing gems known.
+        """
+        last = int(self.rules["num_players"][0]) - 1
+        final_at = int(self.rules["final_at"][0])
         candidates = (found.holders[:, :, -1] > 0.0).sum(axis=1)
         rows = np.flatnonzero(
             (actions < 0) & (legal[:, final_at] != 0) & (candidates > 0) & (candidates <= MAX_CANDIDATES)

@@ -1,8 +1,10 @@
-"""The bot ``racer``: it asks like `entropy`, but guesses where waiting for a proof is the greater risk.
+"""The bot ``racer``: it asks like `entropy`, but guesses where waiting for a proof is the greater
+risk.
 
-At an offer its chance is that of the likeliest missing gems; on its turn that of the best final question, whose answer it sees
-before it must accuse. The chance to win later by waiting instead is estimated from how much it knows and for how long the game
-has gone on, by a logistic function fitted to games of a racer among `entropy` bots (``outlook.json``, which ``training/fit_racer.py``
+At an offer its chance is that of the likeliest missing gems; on its turn that of the best final
+question, whose answer it sees before it must accuse. The chance to win later by waiting instead is
+estimated from how much it knows and for how long the game has gone on, by a logistic function
+fitted to games of a racer among `entropy` bots (``outlook.json``, which ``training/fit_racer.py``
 makes). Among slower bots it therefore guesses too early, and wins less than `entropy` does.
 """
 
@@ -26,9 +28,10 @@ FEATURES = ("one", "bits", "chance", "wait", "rounds", "told", "rivals")
 CHANCE = FEATURES.index("chance")
 # The best final question hardly ever multiplies the chance of the likeliest gem by more than this.
 MOST_GAIN = 4.0
-# Joint states that are counted to appraise all final questions, and kept of each layer where there are more. With so many the chances
-# are hardly ever good enough, and an estimate tells it.
-CAP, KEEP = 10_000, 200
+# Joint states that are counted to appraise all final questions, and kept of each layer where there
+# are more. With so many the chances are hardly ever good enough, and an estimate tells it.
+CAP = 10_000
+KEEP = 200
 
 
 @cache
@@ -38,7 +41,9 @@ def _outlooks() -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def variant(options: Options) -> str:
-    """Name the kind of game that is closest: the first that applies, whatever the other options are."""
+    """Name the kind of game that is closest: the first that applies, whatever the other options
+    are.
+    """
     if options.missing > 1:
         return "missing"
     return (
@@ -49,9 +54,11 @@ def variant(options: Options) -> str:
 def outlook(options: Options) -> dict[str, np.ndarray]:
     """Give the weights of `FEATURES` at an "offer" and on a "turn", f8 [F] each.
 
-    They are those of the game's `variant` where it was fitted for so many players, else those of the base game for so many or the next below.
+    They are those of the game's `variant` where it was fitted for so many players, else those of
+    the base game for so many or the next below.
     """
-    fitted, base = _outlooks().get(variant(options), {}), _outlooks()["base"]
+    fitted = _outlooks().get(variant(options), {})
+    base = _outlooks()["base"]
     below = str(max(number for number in map(int, base) if number <= options.num_players))
     found = fitted.get(str(options.num_players), base[below])
     return {moment: np.array(found[moment]) for moment in ("offer", "turn")}
@@ -65,11 +72,13 @@ def situations(views: np.ndarray, missing: np.ndarray) -> np.ndarray:
         missing: f8 [B, C], probability of each gem to be missing.
 
     Returns:
-        f8 [B, F], the `FEATURES`: 1; open bits about a missing gem; the chance to be right now, in place of which stands the most that it can be
-        at an offer; turns of others before the next own, turns so far, and answers given to others, these three in rounds; the logarithm
-        of the number of rivals still in contention.
+        f8 [B, F], the `FEATURES`: 1; open bits about a missing gem; the chance to be right now, in
+        place of which stands the most that it can be at an offer; turns of others before the next
+        own, turns so far, and answers given to others, these three in rounds; the logarithm of the
+        number of rivals still in contention.
     """
-    players, rows = views["num_players"], np.arange(views.size)
+    players = views["num_players"]
+    rows = np.arange(views.size)
     seated = np.arange(1, views["standing"].shape[1]) < players[:, None]
     certain = np.where(missing > 0.0, missing, 1.0)
     bits = -(certain * np.log2(certain)).sum(axis=1) / views["missing"]
@@ -85,7 +94,8 @@ def situations(views: np.ndarray, missing: np.ndarray) -> np.ndarray:
 
 
 class RacerBot(EntropyBot):
-    """Ask what tells most; accuse, or ask a final question, when being right is likelier than winning later.
+    """Ask what tells most; accuse, or ask a final question, when being right is likelier than
+    winning later.
 
     Args:
         options: the game.
@@ -129,27 +139,35 @@ class RacerBot(EntropyBot):
         actions[rows[dares]] = self.rules["accuse_at"][0] + gems[dares]
 
     def _likeliest(self, views: np.ndarray, missing: np.ndarray, hopeful: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give the chance of the likeliest set of missing gems (f8 [B], 0 where there is no hope) and one gem of it (i8 [B])."""
+        """Give the chance of the likeliest set of missing gems (f8 [B], 0 where there is no hope)
+        and one gem of it (i8 [B]).
+        """
         if self.options.missing == 1:
             return missing.max(axis=1), missing.argmax(axis=1)
-        chances, gems = np.zeros(views.size), np.zeros(views.size, np.int64)
+        chances = np.zeros(views.size)
+        gems = np.zeros(views.size, np.int64)
         for row in np.flatnonzero(hopeful):
             sets, shares = belief(self.rules, views[row : row + 1]).missing_sets
-            chances[row], gems[row] = shares.max(), lowest(int(sets[shares.argmax()]))
+            chances[row] = shares.max()
+            gems[row] = lowest(int(sets[shares.argmax()]))
         return chances, gems
 
     def _ask_finally(
         self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, found: Beliefs, actions: np.ndarray
     ) -> None:
-        """Where a turn is still open, ask the final question after which the accusation is likeliest to be right, if that is worth the risk."""
+        """Where a turn is still open, ask the final question after which the accusation is
+        likeliest to be right, if that is worth the risk.
+        """
         final_at = int(self.rules["final_at"][0])
         rows = np.flatnonzero((actions < 0) & (legal[:, final_at] != 0) & (found.results["code"] == 0))
         race = situations(views[rows], found.holders[rows, :, -1])
         hopeful = MOST_GAIN * race[:, CHANCE] > self.prospects("turn", race)
-        chances, asks = np.zeros(rows.size), np.zeros(rows.size, np.int64)
+        chances = np.zeros(rows.size)
+        asks = np.zeros(rows.size, np.int64)
         asked = beliefs(self.rules, views[rows[hopeful]], everything=True, cap=CAP, keep=KEEP)
         rightly = asked.worths["rightly"].reshape(-1, (self.options.num_players - 1) * NUM_QUESTIONS)
-        chances[hopeful], asks[hopeful] = rightly.max(axis=1), rightly.argmax(axis=1)
+        chances[hopeful] = rightly.max(axis=1)
+        asks[hopeful] = rightly.argmax(axis=1)
         race[:, CHANCE] = chances
         dares = self.dares("turn", race, seeds[rows])
         actions[rows[dares]] = final_at + asks[dares]

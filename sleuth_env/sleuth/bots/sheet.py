@@ -1,7 +1,8 @@
 """How much a question promises to tell: cheap estimates from a sheet, without enumerating deals.
 
-``chances`` f8 [H, C] are rough probabilities that a holder has a gem, made to agree with the counts one after the
-other (iterative proportional fitting). Holders as in `clues`: opponents in turn order, then "missing".
+``chances`` f8 [H, C] are rough probabilities that a holder has a gem, made to agree with the counts
+one after the other (iterative proportional fitting). Holders as in `clues`: opponents in turn
+order, then "missing".
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ MAX_CANDIDATES = 4
 # A gem that may be missing counts for so much more.
 CANDIDATE_WEIGHT = 1.0
 # A free search card is worth keeping: what it costs to spend one, in bits.
-FREE_COST, PLAIN_FREE_COST = 0.3, 0.6
+FREE_COST = 0.3
+PLAIN_FREE_COST = 0.6
 # Asks that tell less, in bits, are not worth a turn: better to exchange.
 WORTHLESS = 0.2
 TIE_BREAK = 1e-6
@@ -36,7 +38,8 @@ LEAK = 0.3
 @inner
 def _scale(row, cells, number):
     """Make the chances in some cells of one holder sum to a number."""
-    total, todo = 0.0, cells
+    total = 0.0
+    todo = cells
     while todo:
         total += row[lowest(todo)]
         todo &= todo - 1
@@ -94,7 +97,8 @@ def _entropy(p):
 
 @inner
 def worth(e, sheet, chances, holder, question, shown):
-    """Estimate what a question is worth: bits told, more for a gem that may be missing, less what the others learn.
+    """Estimate what a question is worth: bits told, more for a gem that may be missing, less what
+    the others learn.
 
     Args:
         e: one EVIDENCE record.
@@ -110,7 +114,10 @@ def worth(e, sheet, chances, holder, question, shown):
     number_known = e["least"][holder, question] == e["most"][holder, question]
     if number_known and not shown:
         return 0.0
-    bits, variance, weight, size = 0.0, 0.0, 0.0, popcount(cells)
+    bits = 0.0
+    variance = 0.0
+    weight = 0.0
+    size = popcount(cells)
     while cells:
         c = lowest(cells)
         cells &= cells - 1
@@ -144,7 +151,8 @@ def _subset(cells, index):
 def _pose(e, sheet, holder, question, shown, answer, trial):
     """Write evidence with a hypothetical answer; give False once there is no further answer.
 
-    An answer is an index: of the number of undecided cells that the holder has or, if shown, of which ones. What the
+    An answer is an index: of the number of undecided cells that the holder has or, if shown, of
+        which ones. What the
     sheet has already made of the evidence goes along, so that the answer is quickly followed up.
     """
     cells = e["sets"][question] & sheet["can"][holder] & ~sheet["has"][holder]
@@ -165,7 +173,9 @@ def _pose(e, sheet, holder, question, shown, answer, trial):
 
 @inner
 def _worth_posing(e, sheet, holder, question, shown):
-    """Say whether a question touches a gem that may be missing and has answers enough to tell all of those apart."""
+    """Say whether a question touches a gem that may be missing and has answers enough to tell all
+    of those apart.
+    """
     last = e["num_holders"] - 1
     cells = e["sets"][question] & sheet["can"][holder] & ~sheet["has"][holder]
     candidates = sheet["can"][last] & ~sheet["has"][last]
@@ -175,10 +185,12 @@ def _worth_posing(e, sheet, holder, question, shown):
 
 @kernel
 def ask_deciding(rules, views, legal, evidence, sheets, trial, trial_sheet, actions):
-    """Where a turn is still open, ask a final question whose every possible answer leaves all missing gems known.
+    """Where a turn is still open, ask a final question whose every possible answer leaves all
+    missing gems known.
 
-    Each answer is added to the evidence and followed up by the sheet's rules; one that contradicts it cannot be given.
-    Nothing is tried while more than MAX_CANDIDATES gems may be missing, nor more than MAX_TRIALS answers or so.
+    Each answer is added to the evidence and followed up by the sheet's rules; one that contradicts
+    it cannot be given. Nothing is tried while more than MAX_CANDIDATES gems may be missing, nor
+    more than MAX_TRIALS answers or so.
 
     Args:
         rules: RULES [1].
@@ -191,15 +203,19 @@ def ask_deciding(rules, views, legal, evidence, sheets, trial, trial_sheet, acti
         actions: i8 [B], changed where it is -1 and there is such a question.
     """
     for b in range(views.size):
-        e, sheet = evidence[b], sheets[b]
-        last, trials = int(e["num_holders"]) - 1, 0
+        e = evidence[b]
+        sheet = sheets[b]
+        last = int(e["num_holders"]) - 1
+        trials = 0
         candidates = popcount(sheet["can"][last] & ~sheet["has"][last])
         if actions[b] >= 0 or not legal[b, rules[0]["final_at"]] or not 1 < candidates <= MAX_CANDIDATES:
             continue
         for at in range(last * NUM_QUESTIONS):
-            holder, question = at // NUM_QUESTIONS, at % NUM_QUESTIONS
+            holder = at // NUM_QUESTIONS
+            question = at % NUM_QUESTIONS
             shown = is_shown(rules[0], question)
-            decides, answer = _worth_posing(e, sheet, holder, question, shown), np.int64(0)
+            decides = _worth_posing(e, sheet, holder, question, shown)
+            answer = np.int64(0)
             while decides and _pose(e, sheet, holder, question, shown, answer, trial):
                 propagate(trial, trial_sheet)
                 decides = trial_sheet[0]["broken"] != 0 or popcount(trial_sheet[0]["has"][last]) == rules[0]["missing"]
@@ -218,7 +234,8 @@ def _price(card):
 
 @kernel
 def ask_best(rules, views, legal, seeds, evidence, sheets, actions):
-    """Where nothing is chosen yet, ask what promises most after the price of its search card, if it tells enough.
+    """Where nothing is chosen yet, ask what promises most after the price of its search card, if it
+    tells enough.
 
     Args:
         rules: RULES [1].
@@ -229,28 +246,38 @@ def ask_best(rules, views, legal, seeds, evidence, sheets, actions):
         sheets: SHEET [B] from `propagate`.
         actions: i8 [B], changed where it is -1 and there is such an ask.
     """
-    chances, r = np.empty((MAX_HOLDERS, NUM_GEMS), np.float64), rules[0]
+    chances = np.empty((MAX_HOLDERS, NUM_GEMS), np.float64)
+    r = rules[0]
     for b in range(views.size):
         if actions[b] >= 0:
             continue
-        e, sheet, cards = evidence[b], sheets[b], views[b]["search"][0]
+        e = evidence[b]
+        sheet = sheets[b]
+        cards = views[b]["search"][0]
         estimate(e, sheet, chances)
-        best_value, bits, opponents = -1e9, seeds[b], int(e["num_holders"]) - 1
+        best_value = -1e9
+        bits = seeds[b]
+        opponents = int(e["num_holders"]) - 1
         while cards:
             card = lowest(cards)
             cards &= cards - 1
             for i in range(r["num_card_pairs"][card] * opponents):
-                holder, pair = i % opponents, r["card_pairs"][card, i // opponents]
-                action, question = holder * NUM_PAIRS + pair, r["pair_question"][pair]
+                holder = i % opponents
+                pair = r["card_pairs"][card, i // opponents]
+                action = holder * NUM_PAIRS + pair
+                question = r["pair_question"][pair]
                 told = worth(e, sheet, chances, holder, question, is_shown(r, question)) if legal[b, action] else 0.0
                 bits = advance(bits)
                 value = told - _price(card) + TIE_BREAK * below(mixed(bits), 1024)
                 if told > WORTHLESS and value > best_value:
-                    actions[b], best_value = action, value
+                    actions[b] = action
+                    best_value = value
 
 
 class SheetBot(CautiousBot):
-    """Ask what promises to tell most, exchange worthless cards, accuse when the missing gems are proved."""
+    """Ask what promises to tell most, exchange worthless cards, accuse when the missing gems are
+    proved.
+    """
 
     name = "sheet"
 

@@ -1,8 +1,10 @@
-"""Baseline players: they are given views, never states, and all their randomness comes from the seeds.
+"""Baseline players: they are given views, never states, and all their randomness comes from the
+seeds.
 
-``random`` takes any legal action. ``cautious`` asks random useful questions and accuses only when the sheet proves the
-missing gems. ``sheet`` asks what promises to tell most about the cells still open, exchanges cards that tell nothing, and
-asks a final question when every answer to it must decide. ``entropy`` and ``racer`` (in files of their own) count the deals instead.
+``random`` takes any legal action. ``cautious`` asks random useful questions and accuses only when
+the sheet proves the missing gems. ``sheet`` asks what promises to tell most about the cells still
+open, exchanges cards that tell nothing, and asks a final question when every answer to it must
+decide. ``entropy`` and ``racer`` (in files of their own) count the deals instead.
 """
 
 from __future__ import annotations
@@ -27,14 +29,20 @@ def _choose_any(legal, seeds, actions):
 
 @kernel
 def _ask_any_useful(rules, views, legal, seeds, evidence, sheets, actions):
-    """Where nothing is chosen yet, ask at random among what touches an undecided cell and is not known."""
+    """Where nothing is chosen yet, ask at random among what touches an undecided cell and is not
+    known.
+    """
     for b in range(views.size):
-        e, sheet, count, bits = evidence[b], sheets[b], 0, seeds[b]
+        e = evidence[b]
+        sheet = sheets[b]
+        count = 0
+        bits = seeds[b]
         if actions[b] >= 0:
             continue
         for action in range(rules[0]["final_at"]):
             if legal[b, action]:
-                holder, question = action // NUM_PAIRS, rules[0]["pair_question"][action % NUM_PAIRS]
+                holder = action // NUM_PAIRS
+                question = rules[0]["pair_question"][action % NUM_PAIRS]
                 undecided = e["sets"][question] & sheet["can"][holder] & ~sheet["has"][holder]
                 number_known = e["least"][holder, question] == e["most"][holder, question]
                 if undecided and (not number_known or is_shown(rules[0], question)):
@@ -64,7 +72,8 @@ class CautiousBot(Bot):
 
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game, see `Bot.act`."""
-        evidence, sheets = np.empty(views.size, EVIDENCE), np.empty(views.size, SHEET)
+        evidence = np.empty(views.size, EVIDENCE)
+        sheets = np.empty(views.size, SHEET)
         actions = np.full(views.size, -1)
         clues(self.rules, views, evidence)
         propagate(evidence, sheets)

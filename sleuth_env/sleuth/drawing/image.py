@@ -1,4 +1,6 @@
-"""The image of a game as one player sees it, drawn with Pillow: no window system, the same pixels every time."""
+"""The image of a game as one player sees it, drawn with Pillow: no window system, the same pixels
+every time.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +18,31 @@ if TYPE_CHECKING:
 RGB = tuple[int, int, int]
 SCALE = 2  # everything is drawn twice as large and then reduced: Pillow's shapes have no smooth edges
 
-WIDTH, EDGE = 1180, 20
+WIDTH = 1180
+EDGE = 20
 HEAD = 52
-SHEET_TOP, ROW, COLUMN, ROW_NAME, GROUP_GAP = 68, 38, 134, 138, 6
+SHEET_TOP = 68
+ROW = 38
+COLUMN = 134
+ROW_NAME = 138
+GROUP_GAP = 6
 SHEET_RIGHT = EDGE + ROW_NAME + len(COLOURS) * COLUMN
 SHEET_BOTTOM = SHEET_TOP + 26 + len(ROWS) * ROW + 2 * GROUP_GAP
-PLAYERS_TOP, PLAYER = SHEET_BOTTOM + 14, 32
-ANSWER, ANSWER_HEAD = 24, 46
+PLAYERS_TOP = SHEET_BOTTOM + 14
+PLAYER = 32
+ANSWER = 24
+ANSWER_HEAD = 46
 EVENT = 25
 
-INK, SOFT, FAINT, LINE = (38, 43, 56), (112, 117, 130), (190, 190, 194), (222, 217, 206)
-PAPER, CARD, BAR, WHITE, GOLD = (246, 242, 233), (255, 254, 250), (33, 43, 66), (255, 255, 255), (246, 201, 68)
+INK = (38, 43, 56)
+SOFT = (112, 117, 130)
+FAINT = (190, 190, 194)
+LINE = (222, 217, 206)
+PAPER = (246, 242, 233)
+CARD = (255, 254, 250)
+BAR = (33, 43, 66)
+WHITE = (255, 255, 255)
+GOLD = (246, 201, 68)
 PAINT: dict[str, RGB] = {"red": (207, 62, 62), "blue": (56, 116, 203), "green": (52, 145, 82), "yellow": (219, 165, 32)}
 
 
@@ -96,7 +112,8 @@ class _Canvas:
 
 
 def draw_rgb(options: Options, view: np.void) -> np.ndarray:
-    """Draw what one player knows as an image, u1 [height, width, 3]; its shape depends on the number of players only.
+    """Draw what one player knows as an image, u1 [height, width, 3]; its shape depends on the
+    number of players only.
 
     Args:
         options: the options of the game.
@@ -139,7 +156,8 @@ def _draw_sheet(canvas: _Canvas, scene: Scene) -> None:
 
 
 def _draw_cell(canvas: _Canvas, x: float, y: float, cell: Cell, paint: RGB, gem: tuple[str, str]) -> None:
-    width, height = COLUMN - 4, ROW - 2
+    width = COLUMN - 4
+    height = ROW - 2
     ground = {OPEN: _mixed(paint, WHITE, 0.13), HELD: _mixed(paint, WHITE, 0.36), MISSING: GOLD}.get(
         cell.kind, _mixed(SOFT, PAPER, 0.12)
     )
@@ -186,7 +204,8 @@ def _draw_gem(canvas: _Canvas, x: float, y: float, kind: str, type_: str, fill: 
 
 
 def _draw_stone(canvas: _Canvas, x: float, y: float, size: float, kind: str, fill: RGB) -> None:
-    light, dark = _mixed(WHITE, fill, 0.55), _mixed(INK, fill, 0.3)
+    light = _mixed(WHITE, fill, 0.55)
+    dark = _mixed(INK, fill, 0.3)
     if kind == "diamond":
         canvas.shape([(x, y - size), (x + size, y), (x, y + size), (x - size, y)], dark)
         canvas.shape([(x, y - size + 1.2), (x + size - 1.2, y), (x, y + size - 1.2), (x - size + 1.2, y)], fill)
@@ -206,7 +225,8 @@ def _draw_stone(canvas: _Canvas, x: float, y: float, size: float, kind: str, fil
 
 
 def _draw_news(canvas: _Canvas, scene: Scene) -> None:
-    x, width = SHEET_RIGHT + 16, WIDTH - EDGE - SHEET_RIGHT - 16
+    x = SHEET_RIGHT + 16
+    width = WIDTH - EDGE - SHEET_RIGHT - 16
     height = 16 + 24 * 3
     canvas.box(x, SHEET_TOP, width, height, BAR, radius=8)
     for i, line in enumerate(scene.status):
@@ -268,7 +288,8 @@ def _draw_label(canvas: _Canvas, x: float, y: float, seat: Seat) -> None:
 
 
 def _draw_search_card(canvas: _Canvas, x: float, y: float, card: str) -> None:
-    paint, height = _paint(card), PLAYER - 8
+    paint = _paint(card)
+    height = PLAYER - 8
     canvas.box(x, y, 212, height, _mixed(paint, WHITE, 0.16), _mixed(paint, WHITE, 0.5))
     canvas.box(x, y, 8, height, paint, radius=4)
     words = card.split("-")
@@ -283,8 +304,11 @@ def _draw_search_card(canvas: _Canvas, x: float, y: float, card: str) -> None:
 
 
 def _question_places() -> list[float]:
-    """Give the x of each question's column: one-element questions wide, the others in blocks of one first element."""
-    places, x = [], EDGE + 148.0
+    """Give the x of each question's column: one-element questions wide, the others in blocks of one
+    first element.
+    """
+    places = []
+    x = EDGE + 148.0
     for question, nxt in zip(QUESTIONS, [*QUESTIONS[1:], ("",)], strict=True):
         places.append(x)
         x += 26 if len(question) == 1 else 18.5

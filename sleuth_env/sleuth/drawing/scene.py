@@ -1,4 +1,6 @@
-"""The belief panel of a drawing: how likely each gem is to be missing and which questions tell most, by a count of all deals."""
+"""The belief panel of a drawing: how likely each gem is to be missing and which questions tell
+most, by a count of all deals.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ class Panel:
 
     Args:
         deals: how many deals fit what the viewer knows, in words.
-        chances: f8 [36], the probability of each gem to be missing; 0 for open cards and the viewer's own.
+        chances: f8 [36], the probability of each gem to be missing; 0 for open cards and the
+            viewer's own.
         proved: i1 [36], 1 it is missing, 0 it is not, -1 neither is proved.
         heading: of the list of questions.
         prospects: the best questions, best first.
@@ -74,7 +77,9 @@ def _deals(worlds: Worlds) -> str:
 
 
 def _questions(options: Options, views: np.ndarray, worlds: Worlds) -> tuple[str, list[Prospect]]:
-    """Give the best of the questions that may be asked now or, on the turns of others, that the viewer's cards allow."""
+    """Give the best of the questions that may be asked now or, on the turns of others, that the
+    viewer's cards allow.
+    """
     view = views[0]
     now = bool(view["to_act"] and view["phase"] in (TURN, SECOND))
     if (
@@ -220,7 +225,8 @@ def _cells(options: Options, views: np.ndarray) -> list[Cell]:
 
 def _seat(options: Options, view: np.void, k: int, label: str) -> Seat:
     player = player_name((int(view["seat"]) + k) % options.num_players)
-    standing, place = int(view["standing"][k]), int(view["place"][k])
+    standing = int(view["standing"][k])
+    place = int(view["place"][k])
     words = f"{_PLACES[place]}" if place and options.winners > 1 else _STANDINGS[standing]
     cards = search_card_names(view["search"][k])
     return Seat(
@@ -259,7 +265,8 @@ def _status(options: Options, view: np.void, labels: list[str]) -> list[str]:
 
 
 def _deciding(view: np.void, labels: list[str]) -> str:
-    phase, turn = int(view["phase"]), labels[int(view["turn"])]
+    phase = int(view["phase"])
+    turn = labels[int(view["turn"])]
     if view["to_act"]:
         return {
             TURN: "Your turn: ask, exchange, final question or accuse",
@@ -280,9 +287,11 @@ def _deciding(view: np.void, labels: list[str]) -> str:
 
 
 def _result(options: Options, view: np.void, labels: list[str]) -> list[str]:
-    standings, places = view["standing"][: len(labels)], [int(place) for place in view["place"][: len(labels)]]
+    standings = view["standing"][: len(labels)]
+    places = [int(place) for place in view["place"][: len(labels)]]
     right = sorted((k for k, place in enumerate(places) if place), key=places.__getitem__)
-    # A place without having accused: the last player left in, who wins whether or not results are announced.
+    # A place without having accused: the last player left in, who wins whether or not results are
+    # announced.
     survived = any(place and standing == IN for place, standing in zip(places, standings, strict=True))
     if (standings == LEFT).any() and not survived:
         end = "The game is over; the others' results are not announced"

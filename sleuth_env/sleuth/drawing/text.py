@@ -27,16 +27,23 @@ from .scene import (
     make_scene,
 )
 
-_CELL, _ROW_NAME, _LABEL = 9, 19, 13
+_CELL = 9
+_ROW_NAME = 19
+_LABEL = 13
 _SHEET = _ROW_NAME + len(COLOURS) * _CELL + 1
 _BAR = " │ "
 _NEWS = 60  # the longest event, "+2 asked you diamond-solitaire with diamond-solitaire: 1", and "now " before it
-_BITS, _DECIDES = 6, 10  # widths beside a question's name
+# widths beside a question's name
+_BITS = 6
+_DECIDES = 10
 COLUMNS = _SHEET + len(_BAR) + _NEWS  # no line is longer
 _CODES = {"red": "31", "blue": "34", "green": "32", "yellow": "33"}
-_BOLD, _DIM, _FOUND = "1", "2", "1;7"
+_BOLD = "1"
+_DIM = "2"
+_FOUND = "1;7"
 _ABBREVIATIONS = {"diamond": "di", "pearl": "pe", "opal": "op", "solitaire": "so", "pair": "pa", "cluster": "cl"}
-# The two-element questions in blocks of one first element: 4 blocks colour + kind, 4 colour + type, 3 kind + type.
+# The two-element questions in blocks of one first element: 4 blocks colour + kind, 4 colour + type,
+# 3 kind + type.
 _BLOCKS = [
     (first, seconds) for firsts, seconds in ((COLOURS, KINDS), (COLOURS, TYPES), (KINDS, TYPES)) for first in firsts
 ]
@@ -63,7 +70,8 @@ def draw_ansi(options: Options, view: np.void, colour: bool = False, belief: boo
         colour: whether to write ANSI colour codes.
         belief: whether to add what `draw_belief` draws.
     """
-    scene, pen = make_scene(options, view), _Pen(colour)
+    scene = make_scene(options, view)
+    pen = _Pen(colour)
     fits = len(scene.title) + len(scene.variants) < COLUMNS
     lines = (
         [pen.write(scene.title, _BOLD, COLUMNS - len(scene.variants)) + scene.variants]
@@ -80,7 +88,8 @@ def draw_ansi(options: Options, view: np.void, colour: bool = False, belief: boo
 
 
 def draw_belief(options: Options, view: np.void, colour: bool = False) -> str:
-    """Draw what one player may believe by a count of all deals: each gem's chance to be missing, and the questions that tell most.
+    """Draw what one player may believe by a count of all deals: each gem's chance to be missing,
+    and the questions that tell most.
 
     Args:
         options: the options of the game.
@@ -185,7 +194,8 @@ def _card_code(card: str) -> str:
 def _answer_lines(scene: Scene, pen: _Pen) -> Iterator[str]:
     """Write all announced counts: a line a player, a column a question."""
     singles = "".join(f"{_short(element):>3}" for element in ELEMENTS)
-    firsts, seconds = "", ""
+    firsts = ""
+    seconds = ""
     for (first, gap), (_, others) in zip(_gaps(), _BLOCKS, strict=True):
         firsts += pen.write(f" {first[:3]}", _CODES.get(first, ""), 4) + " " * gap
         seconds += " " + "".join(other[0] for other in others) + " " * gap
@@ -207,7 +217,8 @@ def _answer_line(seat: Seat) -> str:
     counts = {question: int(count) for question, count in zip(QUESTIONS, seat.answers, strict=True)}
     words = ["·" if count < 0 else str(count) for count in counts.values()]
     single = "".join(f"{words[i]:>3}" for i in range(len(ELEMENTS)))
-    at, blocks = len(ELEMENTS), ""
+    at = len(ELEMENTS)
+    blocks = ""
     for (_, gap), (_, seconds) in zip(_gaps(), _BLOCKS, strict=True):
         blocks += " " + "".join(words[at : at + len(seconds)]) + " " * gap
         at += len(seconds)
