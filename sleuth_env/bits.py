@@ -17,7 +17,7 @@ from numba import types
 from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from .kernels import kernel
+from .kernels import inner, kernel
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -64,6 +64,18 @@ def _popcount(mask: Any) -> Any:
 @overload(lowest, strict=False)
 def _lowest(mask: Any) -> Any:
     return lambda mask: _cttz(types.int64(mask))  # type: ignore[call-arg]  # numba supplies the first argument
+
+
+@inner
+def members(mask):
+    """Iterate over the indices of the set bits of an int64 mask, lowest first.
+
+    In `deduction.sheet` and where observations are written the same loop stands by hand: with some eighteen bits a mask
+    it is a fifth faster.
+    """
+    while mask != 0:
+        yield lowest(mask)
+        mask &= mask - 1
 
 
 @kernel
