@@ -111,23 +111,28 @@ Version history
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pettingzoo
 
+from . import sleuth
 from .envs.aec import GameEnv
+from .envs.solo import GameSoloEnv, GameSoloVectorEnv
+from .envs.vector import GameVectorEnv
 from .envs.wrappers import wrapped
-from .game import RENDER_MODES, Game, load_game
+from .game import RENDER_MODES, Game
 
 PETTINGZOO_ID = "sleuth_env/sleuth-v0"
+GAME: Game = sleuth  # type: ignore[assignment] # mypy does not hold modules against protocols that have a __name__
 
 
 class raw_env(GameEnv):  # noqa: N801 - PettingZoo's name for it
-    """Sleuth without wrappers: an illegal action raises ValueError and changes nothing. See
-    `GameEnv` for the arguments.
+    """Sleuth without wrappers: an illegal action raises ValueError and changes nothing.
+
+    See `GameEnv` for the arguments.
     """
 
-    game: ClassVar[Game] = load_game("sleuth_env.sleuth")
+    game: ClassVar[Game] = GAME
     metadata: ClassVar[dict[str, Any]] = {
         "name": "sleuth_v0",
         "render_modes": list(RENDER_MODES),
@@ -143,10 +148,42 @@ def env(
     max_cycles: int | None = None,
     **options: Any,
 ) -> Any:
-    """Make Sleuth wrapped as PettingZoo's classic games are: an illegal action ends the game with
-    -1. See `GameEnv` for the arguments.
+    """Return Sleuth wrapped as PettingZoo's classic games are: an illegal action ends the game with -1.
+
+    See `GameEnv` for the arguments.
     """
     return wrapped(raw_env(render_mode, record, viewpoint, max_cycles, **options))
+
+
+class SoloEnv(GameSoloEnv):
+    """Sleuth for one learner, the other seats played by bots; see `GameSoloEnv` for the arguments."""
+
+    game: ClassVar[Game] = GAME
+
+
+class SoloVectorEnv(GameSoloVectorEnv):
+    """Sleuth for one learner in each of many games; see `GameSoloVectorEnv` for the arguments."""
+
+    game: ClassVar[Game] = GAME
+
+
+class SleuthVectorEnv(GameVectorEnv):
+    """Many games of Sleuth, every seat of which is a learner's; see `GameVectorEnv` for the arguments."""
+
+    game: ClassVar[Game] = GAME
+
+
+if TYPE_CHECKING:
+    pass
+
+
+def __getattr__(name: str) -> Any:
+    """Return `SleuthVecEnv`, which needs Stable-Baselines3, when it is first asked for."""
+    if name == "SleuthVecEnv":
+        from .envs.sb3 import vec_env_class
+
+        return vec_env_class(GAME, name)  # type: ignore[arg-type]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _register() -> None:

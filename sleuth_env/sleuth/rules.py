@@ -8,6 +8,8 @@ empty), ``Q`` = 43 questions, ``A`` actions.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..bits import lowest, popcount, shuffle
 from ..kernels import inner, kernel
 from .cards import NUM_GEMS, NUM_PAIRS, SEARCH_HAND
@@ -36,7 +38,7 @@ from .state import (
 
 @inner
 def may_ask(rules, s, target, question):
-    """Say whether the actor may ask so, the search card apart (s: the STATE record; or the actor's
+    """Return whether the actor may ask so, the search card apart (s: the STATE record; or the actor's
     VIEW record, with relative seats).
     """
     if s["accusing"] != 0:
@@ -47,8 +49,14 @@ def may_ask(rules, s, target, question):
 
 
 @inner
+def is_shown(rules, question):
+    """Return whether the asker sees the cards that match (rules: one RULES record)."""
+    return rules["num_elements"][question] == 2 and not rules["super_sleuth"]
+
+
+@inner
 def _may_take_turn(s):
-    """Say whether the actor may exchange, or ask a final question."""
+    """Return whether the actor may exchange, or ask a final question."""
     return s["phase"] == TURN and s["accusing"] == 0
 
 
@@ -227,7 +235,7 @@ def _answer(rules, s, target, question):
     gems = s["hands"][target] & rules["question_gems"][question]
     s["answers"][target, question] = popcount(gems)
     s["askers"][target, question] |= 1 << int(s["actor"])
-    if rules["num_elements"][question] == 2 and not rules["super_sleuth"]:
+    if is_shown(rules, question):
         s["seen"][s["actor"], target] |= gems
     return popcount(gems)
 
@@ -355,28 +363,17 @@ def _act(rules, s, action):
         _pass(rules, s)
 
 
-@kernel
-def step(rules, states, actions, taken):
-    """Take one action in every game.
-
-    Args:
-        rules: RULES [1].
-        states: STATE [B], changed.
-        actions: i8 [B].
-        taken: u1 [B], written: 1 where the action was taken; 0 where it is illegal, and then the
-            state is untouched.
-    """
-    for b in range(states.size):
-        taken[b] = _is_legal(rules[0], states[b], actions[b])
-        if taken[b]:
-            _act(rules[0], states[b], actions[b])
-
-
 # --- results (section 5) ---
 
 
 @inner
-def _rewards(rules, s, row):
+def _final_rewards(rules, s, row):
+    """Write what each seat has got in a finished game.
+
+    The j-th right player gets 1 - (j-1)/winners, the others share the negative sum; if nobody was
+    right everybody gets -1/(n-1). In a truncated game right players get the same, players who are
+    out -1/(n-1), players still in 0.
+    """
     num_players = int(rules["num_players"])
     paid = 0.0
     num_paid = 0
@@ -393,33 +390,103 @@ def _rewards(rules, s, row):
                 row[seat] = -paid / (num_players - num_paid) if num_paid > 0 else -1.0 / (num_players - 1)
 
 
+@inner
+def _is_settled(rules, s, seat):
+    """Return whether a seat's reward cannot change any more: a place is kept, and with one winner who is out has lost."""
+    if s["phase"] == FINISHED or s["place"][seat] > 0:
+        return True
+    return s["standing"][seat] == OUT and rules["winners"] == 1
+
+
 @kernel
-def outcome(rules, states, rewards, terminated, truncated):
-    """Tell how each game stands.
+def step(rules, states, actions, taken, rewards):
+    """Take one action in every game.
+
+    Args:
+        rules: RULES [1].
+        states: STATE [B], changed.
+        actions: i8 [B].
+        taken: u1 [B], written: 1 where the action was taken; 0 where it is illegal, and then the
+            state is untouched.
+        rewards: f8 [B, P], written: what each seat gets by this step. All is paid in the last one
+            (see `_final_rewards`); before it and for an illegal action the rewards are zero.
+    """
+    for b in range(states.size):
+        rewards[b, :] = 0.0
+        taken[b] = _is_legal(rules[0], states[b], actions[b])
+        if taken[b]:
+            _act(rules[0], states[b], actions[b])
+            if states[b]["phase"] == FINISHED:
+                _final_rewards(rules[0], states[b], rewards[b])
+
+
+@kernel
+def ends(rules, states, terminated, truncated):
+    """Write how each game has ended for each seat; zeros while it goes on.
 
     Args:
         rules: RULES [1].
         states: STATE [B].
-        rewards: f8 [B, P], written: all zero until the game is finished; the j-th right player gets
-            1 - (j-1)/winners, the others share the negative sum; if nobody was right everybody gets
-            -1/(n-1). In a truncated game right players get the same, players who are out -1/(n-1),
-            players still in 0.
         terminated: u1 [B, P], written: 1 where the game is over for a seat by the rules.
-        truncated: u1 [B, P], written: 1 where the turn limit ended it: for who was still in, as
-            what the others get was settled.
+        truncated: u1 [B, P], written: 1 where the turn limit ended it: for players who were still in,
+            as what the others get was settled.
     """
     for b in range(states.size):
         finished = states[b]["phase"] == FINISHED
-        rewards[b, :] = 0.0
         for seat in range(rules[0]["num_players"]):
             cut = finished and states[b]["truncated"] and states[b]["standing"][seat] == IN
             truncated[b, seat] = cut
             terminated[b, seat] = finished and not cut
-        if finished:
-            _rewards(rules[0], states[b], rewards[b])
 
 
-@inner
-def is_shown(rules, question):
-    """Say whether the asker sees the cards (rules: one RULES record)."""
-    return rules["num_elements"][question] == 2 and not rules["super_sleuth"]
+@kernel
+def settled(rules, states, settled, due):
+    """Mark the seats whose reward cannot change any more.
+
+    Args:
+        rules: RULES [1].
+        states: STATE [B].
+        settled: u1 [B, P], written: 1 for a seat that has a place, that is out where there is one
+            winner, and for every seat of a finished game.
+        due: f8 [B, P], written: what a settled seat is still to get; 0 in a finished game, where
+            all has been paid.
+    """
+    for b in range(states.size):
+        s = states[b]
+        for seat in range(rules[0]["num_players"]):
+            settled[b, seat] = _is_settled(rules[0], s, seat)
+            due[b, seat] = 0.0
+            if settled[b, seat] and s["phase"] != FINISHED:
+                place = s["place"][seat]
+                lost = -1.0 / (rules[0]["num_players"] - 1)
+                due[b, seat] = 1.0 - (place - 1) / rules[0]["winners"] if place > 0 else lost
+
+
+@kernel
+def standings(rules, states, places):
+    """Write each seat's place.
+
+    Args:
+        rules: RULES [1].
+        states: STATE [B].
+        places: i4 [B, P], written: 1 for the first right player, 2 for the second, ...; 0 for a
+            player who was not right. There are no ties.
+    """
+    for b in range(states.size):
+        for seat in range(rules[0]["num_players"]):
+            places[b, seat] = states[b]["place"][seat]
+
+
+def counts(rules: np.ndarray, states: np.ndarray) -> dict[str, np.ndarray]:
+    """Return what a match counts besides places and rewards.
+
+    Args:
+        rules: RULES [1].
+        states: STATE [B].
+
+    Returns:
+        "turns": i4 [B]; "wrong_accusations": bool [B, P].
+    """
+    players = int(rules["num_players"][0])
+    wrong = (states["accused"][:, :players] != 0) & (states["place"][:, :players] == 0)
+    return {"turns": states["turn_number"].copy(), "wrong_accusations": wrong}

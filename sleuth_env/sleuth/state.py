@@ -68,19 +68,22 @@ STATE = np.dtype(
 
 def _blank() -> np.ndarray:
     blank = np.zeros(1, STATE)
-    for field in ("answers", "first_target", "turn_number", "events"):
-        blank[field] = 1 if field == "turn_number" else -1
+    blank["actor"] = -1
+    blank["phase"] = FINISHED
+    blank["turn_number"] = 1
+    for field in ("answers", "first_target", "events"):
+        blank[field] = -1
     blank["events"][..., 0] = NO_EVENT
     blank.flags.writeable = False
     return blank
 
 
-# What holds before any card is dealt, STATE [1].
+# What holds before any card is dealt, STATE [1]: there is no game, and nobody is to act.
 BLANK = _blank()
 
 
 def new_states(num_games: int) -> np.ndarray:
-    """Make blank records, STATE [num_games], that `deal` can fill."""
+    """Return blank states, STATE [num_games], for `deal` to fill."""
     # As plain bytes: NumPy copies records field by field.
     return BLANK.view(f"V{STATE.itemsize}").repeat(num_games).view(STATE)
 
@@ -124,6 +127,7 @@ def _deal(rules, blank, states, seeds):
     for b in range(states.size):
         states[b] = blank[0]
         s = states[b]
+        s["phase"] = TURN
         s["rng"] = seeds[b]
         _deal_gems(rules[0], s)
         _deal_search_cards(rules[0], s)
