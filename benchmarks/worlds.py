@@ -60,7 +60,7 @@ def play(options: Options, bot: str, games: int, seed: int) -> Iterator[tuple[np
         yield states, views
         legal(rules, states, mask)
         own = views[np.maximum(states["actor"], 0), np.arange(games)]
-        step(rules, states, player.act(own, mask, chance.integers(0, 2**63, games).astype(np.uint64)), taken)
+        step(rules, states, player.act(own, mask, chance.integers(0, 2**63, games).astype(np.uint64)), taken, np.zeros((games, 7)))
 
 
 def movers(options: Options, bot: str, games: int) -> np.ndarray:

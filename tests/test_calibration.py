@@ -38,7 +38,7 @@ def position(options: Options, seed: int, chance: np.random.Generator) -> tuple[
         else:
             action = num_actions(options) - 1
             assert marks[0, action], "nobody need accuse"
-        step(rules, states, np.array([action]), taken)
+        step(rules, states, np.array([action]), taken, np.zeros((1, 7)))
     view(rules, states, np.array([chance.integers(options.num_players)]), views)
     return views, int(states["missing_gems"][0])
 

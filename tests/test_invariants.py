@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from sleuth_env import sleuth as kernels
-from sleuth_env.sleuth import state as invariants
+from sleuth_env.sleuth import invariants
 from sleuth_env.sleuth.cards import ALL_GEMS, Options, make_rules, num_actions
 from tests.support.oracle import ACTIONS, CARDS_IN_HAND, NUMBERS
 from tests.support.strategies import all_options
@@ -30,6 +30,7 @@ class GameMachine(RuleBasedStateMachine):
         self.rules = make_rules(options)
         self.states = kernels.new_states(1)
         self.taken = np.zeros(1, "u1")
+        self.rewards = np.zeros((1, 7))
         kernels.deal(self.rules, self.states, np.array([seed], "u8"))
         self.turns_seen = 1
 
@@ -42,7 +43,7 @@ class GameMachine(RuleBasedStateMachine):
         ]
 
     def take(self, actions: list[int], share: float) -> None:
-        kernels.step(self.rules, self.states, np.array([actions[int(share * len(actions))]]), self.taken)
+        kernels.step(self.rules, self.states, np.array([actions[int(share * len(actions))]]), self.taken, self.rewards)
         assert self.taken[0] == 1
 
     @property
@@ -85,7 +86,7 @@ class GameMachine(RuleBasedStateMachine):
     def try_an_illegal_action(self, action: int) -> None:
         if action not in self.legal():
             before = self.states.tobytes()
-            kernels.step(self.rules, self.states, np.array([action]), self.taken)
+            kernels.step(self.rules, self.states, np.array([action]), self.taken, np.zeros((1, 7)))
             assert self.taken[0] == 0
             assert self.states.tobytes() == before
 
@@ -105,10 +106,10 @@ class GameMachine(RuleBasedStateMachine):
 
     @invariant()
     def rewards_add_up_to_nothing_unless_the_game_was_cut_short(self) -> None:
-        rewards = np.zeros((1, 7))
+        rewards = self.rewards
         terminated = np.zeros((1, 7), "u1")
         truncated = np.zeros((1, 7), "u1")
-        kernels.outcome(self.rules, self.states, rewards, terminated, truncated)
+        kernels.ends(self.rules, self.states, terminated, truncated)
         over = (terminated | truncated)[0, : self.options.num_players]
         assert (over != self.going_on).all()
         assert not (terminated & truncated).any()
@@ -247,7 +248,7 @@ def sound_game(phase: str) -> np.ndarray:
             ACTIONS[3][numbers["accuse", "red-diamond-solitaire"] + int(states["missing_gems"][0]).bit_length() - 1][1],
         ]
         action = named if phase == "FINISHED" else int(chance.choice(asks))
-        kernels.step(rules, states, np.array([action]), taken)
+        kernels.step(rules, states, np.array([action]), taken, np.zeros((1, 7)))
     raise AssertionError(f"no {phase}")
 
 

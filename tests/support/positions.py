@@ -41,7 +41,13 @@ def positions(options: Options, bot: str, games: int, seed: int) -> np.ndarray:
         legal(rules, states, mask)
         view(rules, states, np.maximum(states["actor"], 0).astype(np.int64), views)
         seen.append(views[going])
-        step(rules, states, player.act(views, mask, chance.integers(0, 2**63, games).astype(np.uint64)), taken)
+        step(
+            rules,
+            states,
+            player.act(views, mask, chance.integers(0, 2**63, games).astype(np.uint64)),
+            taken,
+            np.zeros((games, 7)),
+        )
     return np.concatenate(seen)
 
 
