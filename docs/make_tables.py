@@ -13,7 +13,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
 
@@ -22,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from sleuth_env import Options, sleuth, sleuth_v0  # noqa: E402
+from sleuth_env.options import described  # noqa: E402
 
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n\n)(.*?)(\n\n<!-- end of table -->)", re.S)
 PLAYERS = range(3, 8)
@@ -76,12 +76,8 @@ def size_in_players(sizes: list[int]) -> str:
 
 
 def options(body: str) -> str:
-    """Write the options: name, default; kept are the legal values and the meaning."""
-    kept = kept_cells(body)
-    rows = []
-    for field in fields(Options):
-        name = f"`{field.name}`"
-        rows.append([name, shown(field.default), *kept.get(name, ["", "", ""])[1:]])
+    """Write the options: name, default, legal values and meaning, as they are described in the code."""
+    rows = [[f"`{about.name}`", shown(about.default), about.values, about.meaning] for about in described(Options)]
     return markdown("option | default | values | meaning", rows)
 
 
@@ -127,22 +123,12 @@ def sizes(body: str) -> str:
 def actions(body: str) -> str:
     """Write the blocks of actions: name, size; kept are an example and the meaning."""
     kept = kept_cells(body)
-    starts = {players: action_starts(players) for players in PLAYERS}
+    found = [sleuth.action_blocks(Options(players)) for players in PLAYERS]
     rows = []
-    for block, name in enumerate(("ask", "final", "exchange", "accuse", "pass")):
-        widths = [starts[players][block + 1] - starts[players][block] for players in PLAYERS]
-        rows.append([f"`{name}`", size_in_players(widths), *kept.get(f"`{name}`", ["", "", ""])[1:]])
+    for name in found[0]:
+        size = size_in_players([blocks[name].stop - blocks[name].start for blocks in found])
+        rows.append([f"`{name}`", size, *kept.get(f"`{name}`", ["", "", ""])[1:]])
     return markdown("block | size | in text | what it does", rows)
-
-
-def action_starts(players: int) -> list[int]:
-    """Return where each block of actions starts, and last the number of actions."""
-    rules = sleuth.make_rules(Options(players))[0]
-    return [
-        0,
-        *(int(rules[f"{name}_at"]) for name in ("final", "exchange", "accuse", "pass")),
-        int(rules["num_actions"]),
-    ]
 
 
 ENDINGS: dict[str, tuple[dict[str, object], str]] = {
@@ -247,7 +233,7 @@ def main(arguments: list[str]) -> int:
         return 2
     out_of_date = list(stale())
     for path, wanted in out_of_date:
-        sys.stdout.write(f"{path.relative_to(ROOT)}\n")
+        sys.stdout.write(f"{path}\n")
         if not arguments:
             path.write_text(wanted)
     return int(bool(arguments and out_of_date))
