@@ -148,11 +148,14 @@ class Game(Protocol):
     def ends(
         self, rules: Records, states: Records, terminated: NDArray[np.uint8], truncated: NDArray[np.uint8], /
     ) -> None:
-        """Write how each game ended for each seat (u1 [B, P] both): by the rules, or at the turn limit; zeros while it goes on."""
+        """Write how each game ended for each seat (u1 [B, P] both): by the rules, or at the turn limit.
+
+        Both are zeros while it goes on.
+        """
         ...
 
     def settled(self, rules: Records, states: Records, settled: NDArray[np.uint8], due: NDArray[np.float64], /) -> None:
-        """Mark the seats (u1 [B, P]) whose reward cannot change any more, and write what they are still to get (f8 [B, P]).
+        """Mark the seats whose reward cannot change any more (u1 [B, P]), with what they are still to get (f8 [B, P]).
 
         Nothing is due in a finished game, or to a seat that is not settled.
         """
@@ -175,7 +178,7 @@ class Game(Protocol):
         ...
 
     def Observer(self, rules: Records, views: Records, record: str, /) -> Any:  # noqa: N802 - a class
-        """Return an `layout.Observer` of views (VIEW [B]) in one array, which may be filled again between its writes."""
+        """Return a `layout.Observer` of views (VIEW [B]) in one array, which may be filled again between its writes."""
         ...
 
     def action_name(self, action: int, options: Any, /) -> str:
@@ -371,7 +374,8 @@ def refusal(game: Game, options: Any, action: int, legal: NDArray[Any], player: 
     some = numbers[np.unique(np.linspace(0, len(numbers) - 1, 6).astype(np.int64))] if len(numbers) else numbers
     examples = ", ".join(f"{a} ({game.action_name(int(a), options)})" for a in some)
     return IllegalAction(
-        f"{player} may not choose action {action} ({name}) now; {len(numbers)} actions are legal, for instance {examples}"
+        f"{player} may not choose action {action} ({name}) now; "
+        f"{len(numbers)} actions are legal, for instance {examples}"
     )
 
 

@@ -178,7 +178,7 @@ class Layout:
         return hashlib.sha256(repr(self.blocks).encode()).hexdigest()[:16]
 
     def views(self, observation: np.ndarray) -> dict[str, np.ndarray]:
-        """Give the blocks of observations (float32 [..., N]) by name, reshaped, as views of the
+        """Return the blocks of observations (float32 [..., N]) by name, reshaped, as views of the
         same memory.
 
         Raises:
@@ -209,7 +209,7 @@ def _write_mask(out, b, at, mask, one):
 
 @inner
 def _fraction(share, one, half):
-    """Give a share of ``one``; where whole numbers are rounded, what is more than 0 and less than 1
+    """Return a share of ``one``; where whole numbers are rounded, what is more than 0 and less than 1
     stays so.
     """
     if half == 0.0 or share <= 0.0 or share >= 1.0:

@@ -29,7 +29,7 @@ class OptionError(ValueError):
 
 
 class UnknownOptionError(ValueError):
-    """There is no option of this name; the message lists those that there are."""
+    """An option has an unknown name; the message lists the known ones."""
 
 
 @dataclass(frozen=True)

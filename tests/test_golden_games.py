@@ -8,7 +8,8 @@ import pytest
 
 from sleuth_env.sleuth.cards import Options, make_rules
 from sleuth_env.sleuth.invariants import problems
-from sleuth_env.sleuth.rules import ends, step
+from sleuth_env.sleuth.results import ends
+from sleuth_env.sleuth.rules import step
 from sleuth_env.sleuth.state import FINISHED, OFFER, RIGHT
 from sleuth_env.sleuth.transcript import game_text, parse_game, result_text
 

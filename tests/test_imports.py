@@ -35,7 +35,8 @@ FIRST_PARTY = {
     # The game.
     "sleuth/cards": ("checks", "options"),
     "sleuth/state": ("bits", "kernels", "sleuth.cards"),
-    "sleuth/rules": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
+    "sleuth/results": ("kernels", "sleuth.state"),
+    "sleuth/rules": ("bits", "kernels", "sleuth.cards", "sleuth.results", "sleuth.state"),
     "sleuth/invariants": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/view": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.view", "deduction"),

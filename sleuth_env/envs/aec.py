@@ -299,7 +299,7 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         return view
 
     def _fill_view(self, agent: str) -> Records:
-        """Write what an agent may know into a buffer, which never leaves the environment: the next call overwrites it."""
+        """Write what an agent may know into a buffer, which never leaves the environment."""
         buffers = self._buffers
         buffers.seat[0] = self._seat_of(agent)
         self.game.view(buffers.rules, self._states, buffers.seat, buffers.view)

@@ -233,8 +233,7 @@ class LearnerTable(Table):
         return out
 
     def action_masks(self, over: Bools | bool = False) -> Bools:
-        """Give each learner's legal actions (bool [B, A]); all of them where the game is finished
-        or the episode is over.
+        """Return each learner's legal actions (bool [B, A]); all of them where the game or the episode is over.
 
         Raises:
             ResetNeeded: no games have been dealt.
@@ -245,7 +244,7 @@ class LearnerTable(Table):
         return masks
 
     def refusal(self, numbers: NDArray[np.int64], legal: Bools) -> IllegalAction:
-        """Say why the first of the actions (i8 [B]) that are not legal (bool [B]) is refused."""
+        """Return the error for the first of the actions (i8 [B]) that are not legal (bool [B])."""
         row = int(np.flatnonzero(~legal)[0])
         player = f"player_{self.learners[row]}" + (f" of game {row}" if self.num_games > 1 else "")
         return refusal(self.game, self.options, int(numbers[row]), self.legal(row)[0], player)

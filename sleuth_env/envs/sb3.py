@@ -78,7 +78,8 @@ class LearnerGames(Bound):
         self.set_opponents(opponents, shares)
         self.seed(seed)
         observations = gymnasium.spaces.Box(0.0, 1.0, (self.table.size,), np.float32)
-        super().__init__(self.table.num_games, observations, gymnasium.spaces.Discrete(self.table.num_actions))  # type: ignore[call-arg]
+        actions = gymnasium.spaces.Discrete(self.table.num_actions)
+        super().__init__(self.table.num_games, observations, actions)  # type: ignore[call-arg]
 
     @property
     def options(self) -> Any:
@@ -146,7 +147,7 @@ class LearnerGames(Bound):
         return table.observations(), rewards, dones, infos
 
     def _leave_settled_games(self) -> NDArray[np.float64]:
-        """End the games in which nothing can change any more for the learner; return what it is still to get (f8 [B])."""
+        """End the games that are settled for the learner; return what it is still to get (f8 [B])."""
         settled, due = self.table.settled()
         learners = self._rows, self.table.learners
         left = settled[learners] & ~self.table.finished

@@ -5,14 +5,21 @@
 `GameSoloVectorEnv` plays many such games at once, the same games as one `GameSoloEnv` each would. A
 version of a game's environments (`sleuth_v0`) binds them to the game.
 
-| | |
-|---|---|
-| Observation | ``Box(0, 1, (N,), float32)``: the learner's observation, the same vector as in the PettingZoo environment; no mask in it |
-| Actions | ``Discrete(A)``, opponents counted from the learner's left; `action_masks` returns the legal ones |
-| Rewards | what the learner's seat has got since its last decision, whatever happens in between; after it is out, in the last step |
-| Ends | terminated: the game is over by the rules, or, at the turn limit, settled for the learner; truncated: the turn limit, while it was in |
-| Illegal action | ends the episode with -1, or is refused (``illegal="raise"``) |
-| Info | empty; ``{"illegal_action": True}`` where an illegal action has ended the episode |
+Observation
+    ``Box(0, 1, (N,), float32)``: the learner's observation, the same vector as in the PettingZoo
+    environment; no mask in it.
+Actions
+    ``Discrete(A)``, opponents counted from the learner's left; `action_masks` returns the legal ones.
+Rewards
+    What the learner's seat has got since its last decision, whatever happens in between; a player
+    who is out gets the rest in the last step.
+Ends
+    Terminated: the game is over by the rules, or, at the turn limit, settled for the learner;
+    truncated: the turn limit, while it was in.
+Illegal action
+    Ends the episode with -1, or is refused (``illegal="raise"``).
+Info
+    Empty; ``{"illegal_action": True}`` where an illegal action has ended the episode.
 
 A game may end before the learner has decided anything. The episode is not skipped: the first
 observation is then that of the finished game, every action is allowed, and whichever is chosen ends

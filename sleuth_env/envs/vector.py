@@ -4,14 +4,24 @@ One call takes a decision in every game and returns the observation and the lega
 has to decide next, which may be anybody. Nobody plays inside: self-play, or opponents, are the
 caller's, who sees by `acting_seat` whose decision each row is.
 
-| | |
-|---|---|
-| Observation | ``Box(0, 1, (B, N), float32)``: what the seat to act knows, the same vector as in the PettingZoo environment; or in int8, see ``dtype`` |
-| Actions | ``MultiDiscrete([A] * B)``, relative to the seat to act; `action_masks` returns the legal ones, others are refused |
-| Rewards | what the seat that has just acted got by it; the info "rewards" (f8 [B, P]) holds what every seat has got since its last decision |
-| Ends | of the seat that has just acted, terminated: the game is over by the rules, or, at the turn limit, settled for this seat; truncated: the turn limit, while it was in |
-| Autoreset | ``SAME_STEP``: a finished game is followed by the next at once; what everybody saw last is in `final_observations` |
-| Info | "acting_seat" (i8 [B]); of all seats "rewards" (f8 [B, P]) and "truncations" (bool [B, P]); "final_obs", what the seat that has acted last saw, where a game has ended |
+Observation
+    ``Box(0, 1, (B, N), float32)``: what the seat to act knows, the same vector as in the PettingZoo
+    environment; or in int8, see ``dtype``.
+Actions
+    ``MultiDiscrete([A] * B)``, relative to the seat to act; `action_masks` returns the legal ones,
+    others are refused.
+Rewards
+    What the seat that has just acted got by it; the info "rewards" (f8 [B, P]) holds what every seat
+    has got since its last decision.
+Ends
+    Of the seat that has just acted, terminated: the game is over by the rules, or, at the turn
+    limit, settled for this seat; truncated: the turn limit, while it was in.
+Autoreset
+    ``SAME_STEP``: a finished game is followed by the next at once; what everybody saw last is in
+    `final_observations`.
+Info
+    "acting_seat" (i8 [B]); of all seats "rewards" (f8 [B, P]) and "truncations" (bool [B, P]);
+    "final_obs", what the seat that has acted last saw, where a game has ended.
 
 Game ``i`` is the game of a PettingZoo environment that was reset with ``seed + i`` and, after each
 end, without a seed: the same deals, whatever ``B`` and the number of threads.
@@ -292,7 +302,7 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         return self._final_rows.copy(), views.reshape(-1, players)
 
     def final_standings(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return which games have ended last (rows, i8 [K]) and the place of each seat (i4 [K, P], see `Game.standings`)."""
+        """Return which games have ended last (rows, i8 [K]) and each seat's place (i4 [K, P], see `Game.standings`)."""
         self._must_be_dealt()
         places = np.zeros((len(self._final_rows), self.options.num_players), np.int32)
         self.game.standings(self._rules, self._final_states, places)

@@ -19,7 +19,7 @@ Z_95 = 1.959963984540054
 
 
 def t_quantile(freedom: int) -> float:
-    """Give the 97.5 % point of Student's t (Cornish and Fisher's expansion from 3 degrees of
+    """Return the 97.5 % point of Student's t (Cornish and Fisher's expansion from 3 degrees of
     freedom on, within 0.5 %).
     """
     if freedom < 3:
@@ -36,7 +36,7 @@ def t_quantile(freedom: int) -> float:
 
 
 def wilson(share: float, number: float, quantile: float = Z_95) -> tuple[float, float]:
-    """Give Wilson's interval (1927) for a share seen in a number of independent trials."""
+    """Return Wilson's interval (1927) for a share seen in a number of independent trials."""
     square = quantile**2 / number
     middle = (share + square / 2) / (1 + square)
     half = math.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
@@ -45,7 +45,7 @@ def wilson(share: float, number: float, quantile: float = Z_95) -> tuple[float, 
 
 
 def share_interval(shares: NDArray[np.float64]) -> tuple[float, float]:
-    """Give a 95 % interval for the mean of shares, one a deal (f8 [deals], each from 0 to 1).
+    """Return a 95 % interval for the mean of shares, one a deal (f8 [deals], each from 0 to 1).
 
     The games of a deal depend on one another, the deals do not. So the spread between deals gives
     the variance of the mean, that an effective number of independent games (Korn and Graubard,

@@ -252,7 +252,7 @@ class Table:
         return self.seats[self._all, self.actors]
 
     def _views_and_masks(self, states: Records) -> tuple[Records, NDArray[np.uint8]]:
-        """Return what those to act know and may do, in arrays of their own: a buffer would hold what others have seen."""
+        """Return what those to act know and may do, in new arrays: a buffer would hold what others have seen."""
         views = np.zeros(len(states), self.game.VIEW)
         legal = np.zeros((len(states), self._num_actions), np.uint8)
         self.game.view(self.rules, states, states["actor"].astype(np.int64), views)
@@ -271,7 +271,7 @@ class Table:
         return chosen.astype(np.int64)
 
     def _illegal(self, rows: Any, players: Any, states: Any, actions: Any, taken: Any) -> IllegalAction:
-        """Return the error that says in the game's words what the first bot whose action was refused has done."""
+        """Return the error that says in the game's words what the first refused bot has done."""
         at = int(np.flatnonzero(taken == 0)[0])
         player = f"bot {self.bots[players[at]].name!r} in seat {states['actor'][at]} of game {rows[at]}"
         try:

@@ -25,7 +25,8 @@ from .notation import (
 )
 from .relational import Relational
 from .relations import relations
-from .rules import counts, ends, legal, settled, standings, step
+from .results import counts, ends, settled, standings
+from .rules import legal, step
 from .state import (
     ACCUSED_EVENT,
     ASK_EVENT,

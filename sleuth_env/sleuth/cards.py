@@ -60,7 +60,7 @@ HAND_SIZE = {3: 11, 4: 8, 5: 7, 6: 5, 7: 5}
 
 
 def question_gems(question: int) -> int:
-    """Give the mask of the gem cards that match a question (int, 36 bits)."""
+    """Return the mask of the gem cards that match a question (int, 36 bits)."""
     return sum(1 << c for c, gem in enumerate(GEMS) if set(QUESTIONS[question]) <= set(gem))
 
 
@@ -191,10 +191,10 @@ RULES = np.dtype(
 
 
 def make_rules(options: Options) -> np.ndarray:
-    """Give the rules of a game as the read-only record that all kernels take (RULES [1]).
+    """Return the rules of a game as the read-only record that all kernels take (RULES [1]).
 
     Raises:
-        OptionError: these are no `Options`.
+        OptionError: these are not `Options`.
     """
     if not isinstance(options, Options):
         raise OptionError(f"options must be Options(num_players=..., ...), got {options!r}")

@@ -124,7 +124,7 @@ def _layout(players: int, missing: int, max_turns: int, record: str) -> Layout:
 
 
 def observation_layout(options: Options, record: str = "sheet") -> Layout:
-    """Give the layout of the observations of a game.
+    """Return the layout of the observations of a game.
 
     Args:
         options: the game's options.

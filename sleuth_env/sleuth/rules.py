@@ -1,32 +1,37 @@
-"""The rules of Sleuth as kernels on records: deal, legal, step, outcome.
+"""The rules of Sleuth as kernels on records: what is legal, and what an action does.
 
-A game is one STATE record, a batch is an array of them, a single game is a batch of one. Only the
-kernels here change states. Seats in a state are absolute; in an action they are relative: ``+k`` is
+A game is one STATE record, a batch is an array of them, a single game is a batch of one. Games are
+dealt in `state` and changed here. Seats in a state are absolute; in an action they are relative: ``+k`` is
 the k-th seat to the actor's left. Axis letters: ``B`` games, ``P`` = 7 seats (unused ones stay
 empty), ``Q`` = 43 questions, ``A`` actions.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..bits import lowest, popcount, shuffle
+from ..bits import members, popcount, shuffle
 from ..kernels import inner, kernel
 from .cards import NUM_GEMS, NUM_PAIRS, SEARCH_HAND
+from .results import final_rewards
 from .state import (
     ACCUSED_EVENT,
     ASK_EVENT,
+    ASKER,
+    CARD,
+    COUNT,
     EVENT_FIELDS,
     EXCHANGE_EVENT,
     FINAL_EVENT,
     FINISHED,
     IN,
+    KIND,
     MUST_ACCUSE,
     OFFER,
     OUT,
+    QUESTION,
     RIGHT,
     RIGHT_EVENT,
     SECOND,
+    TARGET,
     TURN,
     WRONG_EVENT,
     P,
@@ -94,10 +99,7 @@ def _is_legal(rules, s, action):
 
 @inner
 def _mark_asks(rules, s, row):
-    cards = s["search"][s["actor"]]
-    while cards != 0:
-        card = lowest(cards)
-        cards &= cards - 1
+    for card in members(s["search"][s["actor"]]):
         for i in range(rules["num_card_pairs"][card]):
             pair = rules["card_pairs"][card, i]
             for k in range(rules["num_players"] - 1):
@@ -140,12 +142,12 @@ def _record(rules, s, kind, asker, target, question, card, count):
     for i in range(int(rules["num_players"]) - 1, 0, -1):
         for j in range(EVENT_FIELDS):
             events[i, j] = events[i - 1, j]
-    events[0, 0] = kind
-    events[0, 1] = asker
-    events[0, 2] = target
-    events[0, 3] = question
-    events[0, 4] = card
-    events[0, 5] = count
+    events[0, KIND] = kind
+    events[0, ASKER] = asker
+    events[0, TARGET] = target
+    events[0, QUESTION] = question
+    events[0, CARD] = card
+    events[0, COUNT] = count
 
 
 @inner
@@ -156,11 +158,9 @@ def _finish(s):
 
 @inner
 def _reshuffle(s):
-    cards = s["discards"]
     size = 0
-    while cards != 0:
-        s["pile"][size] = lowest(cards)
-        cards &= cards - 1
+    for card in members(s["discards"]):
+        s["pile"][size] = card
         size += 1
     s["discards"] = 0
     s["pile_size"] = size
@@ -363,41 +363,6 @@ def _act(rules, s, action):
         _pass(rules, s)
 
 
-# --- results (section 5) ---
-
-
-@inner
-def _final_rewards(rules, s, row):
-    """Write what each seat has got in a finished game.
-
-    The j-th right player gets 1 - (j-1)/winners, the others share the negative sum; if nobody was
-    right everybody gets -1/(n-1). In a truncated game right players get the same, players who are
-    out -1/(n-1), players still in 0.
-    """
-    num_players = int(rules["num_players"])
-    paid = 0.0
-    num_paid = 0
-    for seat in range(num_players):
-        if s["place"][seat] > 0:
-            row[seat] = 1.0 - (s["place"][seat] - 1) / rules["winners"]
-            paid += row[seat]
-            num_paid += 1
-    for seat in range(num_players):
-        if s["place"][seat] == 0:
-            if s["truncated"]:
-                row[seat] = -1.0 / (num_players - 1) if s["standing"][seat] == OUT else 0.0
-            else:
-                row[seat] = -paid / (num_players - num_paid) if num_paid > 0 else -1.0 / (num_players - 1)
-
-
-@inner
-def _is_settled(rules, s, seat):
-    """Return whether a seat's reward cannot change any more: a place is kept, and with one winner who is out has lost."""
-    if s["phase"] == FINISHED or s["place"][seat] > 0:
-        return True
-    return s["standing"][seat] == OUT and rules["winners"] == 1
-
-
 @kernel
 def step(rules, states, actions, taken, rewards):
     """Take one action in every game.
@@ -409,7 +374,7 @@ def step(rules, states, actions, taken, rewards):
         taken: u1 [B], written: 1 where the action was taken; 0 where it is illegal, and then the
             state is untouched.
         rewards: f8 [B, P], written: what each seat gets by this step. All is paid in the last one
-            (see `_final_rewards`); before it and for an illegal action the rewards are zero.
+            (see `results.final_rewards`); before it and for an illegal action the rewards are zero.
     """
     for b in range(states.size):
         rewards[b, :] = 0.0
@@ -417,76 +382,4 @@ def step(rules, states, actions, taken, rewards):
         if taken[b]:
             _act(rules[0], states[b], actions[b])
             if states[b]["phase"] == FINISHED:
-                _final_rewards(rules[0], states[b], rewards[b])
-
-
-@kernel
-def ends(rules, states, terminated, truncated):
-    """Write how each game has ended for each seat; zeros while it goes on.
-
-    Args:
-        rules: RULES [1].
-        states: STATE [B].
-        terminated: u1 [B, P], written: 1 where the game is over for a seat by the rules.
-        truncated: u1 [B, P], written: 1 where the turn limit ended it: for players who were still in,
-            as what the others get was settled.
-    """
-    for b in range(states.size):
-        finished = states[b]["phase"] == FINISHED
-        for seat in range(rules[0]["num_players"]):
-            cut = finished and states[b]["truncated"] and states[b]["standing"][seat] == IN
-            truncated[b, seat] = cut
-            terminated[b, seat] = finished and not cut
-
-
-@kernel
-def settled(rules, states, settled, due):
-    """Mark the seats whose reward cannot change any more.
-
-    Args:
-        rules: RULES [1].
-        states: STATE [B].
-        settled: u1 [B, P], written: 1 for a seat that has a place, that is out where there is one
-            winner, and for every seat of a finished game.
-        due: f8 [B, P], written: what a settled seat is still to get; 0 in a finished game, where
-            all has been paid.
-    """
-    for b in range(states.size):
-        s = states[b]
-        for seat in range(rules[0]["num_players"]):
-            settled[b, seat] = _is_settled(rules[0], s, seat)
-            due[b, seat] = 0.0
-            if settled[b, seat] and s["phase"] != FINISHED:
-                place = s["place"][seat]
-                lost = -1.0 / (rules[0]["num_players"] - 1)
-                due[b, seat] = 1.0 - (place - 1) / rules[0]["winners"] if place > 0 else lost
-
-
-@kernel
-def standings(rules, states, places):
-    """Write each seat's place.
-
-    Args:
-        rules: RULES [1].
-        states: STATE [B].
-        places: i4 [B, P], written: 1 for the first right player, 2 for the second, ...; 0 for a
-            player who was not right. There are no ties.
-    """
-    for b in range(states.size):
-        for seat in range(rules[0]["num_players"]):
-            places[b, seat] = states[b]["place"][seat]
-
-
-def counts(rules: np.ndarray, states: np.ndarray) -> dict[str, np.ndarray]:
-    """Return what a match counts besides places and rewards.
-
-    Args:
-        rules: RULES [1].
-        states: STATE [B].
-
-    Returns:
-        "turns": i4 [B]; "wrong_accusations": bool [B, P].
-    """
-    players = int(rules["num_players"][0])
-    wrong = (states["accused"][:, :players] != 0) & (states["place"][:, :players] == 0)
-    return {"turns": states["turn_number"].copy(), "wrong_accusations": wrong}
+                final_rewards(rules[0], states[b], rewards[b])
