@@ -16,7 +16,7 @@ from pettingzoo.test import api_test, parallel_api_test, render_test, seed_test
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from sleuth_env import sleuth_v0
-from sleuth_env.sleuth import RECORDS, Options, num_actions, observation_layout
+from sleuth_env.sleuth import RECORDS, Options, action_blocks, num_actions, observation_layout
 from tests.support.playing import keywords, play, play_out
 from tests.support.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
 
