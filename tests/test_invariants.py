@@ -1,6 +1,4 @@
-"""The invariants of a game: they hold in whatever Hypothesis plays, and each one that is broken is
-noticed.
-"""
+"""The invariants of a game hold in whatever Hypothesis plays, and a broken one is noticed."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from sleuth_env import sleuth as kernels
-from sleuth_env.sleuth import state as invariants
+from sleuth_env.sleuth import invariants
 from sleuth_env.sleuth.cards import ALL_GEMS, Options, make_rules, num_actions
 from tests.support.oracle import ACTIONS, CARDS_IN_HAND, NUMBERS
 from tests.support.strategies import all_options
@@ -34,7 +32,7 @@ class GameMachine(RuleBasedStateMachine):
         self.turns_seen = 1
 
     def legal(self, *verbs: str) -> list[int]:
-        """Give the legal actions, of some verbs if any are named."""
+        """Return the legal actions, of some verbs if any are named."""
         marks = np.zeros((1, num_actions(self.options)), "u1")
         kernels.legal(self.rules, self.states, marks)
         return [
@@ -125,7 +123,7 @@ TestGame.settings = settings(
 
 
 def flags_of(rules: np.ndarray, states: np.ndarray) -> int:
-    """Give the flags of the invariants that a game breaks."""
+    """Return the flags of the invariants that a game breaks."""
     flags = np.full(1, -1)
     kernels.problems(rules, states, flags)
     return int(flags[0])
@@ -230,7 +228,7 @@ def sound_game(phase: str) -> np.ndarray:
     """Play to a moment of a phase at which nothing is wrong."""
     numbers = NUMBERS[3]
     rules = make_rules(OPTIONS)
-    chance = np.random.default_rng(2)
+    rng = np.random.default_rng(2)
     states = kernels.new_states(1)
     taken = np.zeros(1, "u1")
     marks = np.zeros((1, num_actions(OPTIONS)), "u1")
@@ -246,7 +244,7 @@ def sound_game(phase: str) -> np.ndarray:
             "accuse",
             ACTIONS[3][numbers["accuse", "red-diamond-solitaire"] + int(states["missing_gems"][0]).bit_length() - 1][1],
         ]
-        action = named if phase == "FINISHED" else int(chance.choice(asks))
+        action = named if phase == "FINISHED" else int(rng.choice(asks))
         kernels.step(rules, states, np.array([action]), taken)
     raise AssertionError(f"no {phase}")
 

@@ -1,20 +1,50 @@
-"""What all bots have in common: how they are called, when they accuse, what they do when there is
-nothing to ask.
+"""What the bots have in common.
+
+That is how they are called, how they read a sheet, when they accuse, how they choose among
+questions whose worth is known, and what they do when there is nothing to ask.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ...bits import below, lowest, mixed, popcount
+from ...bits import advance, below, members, mixed, popcount
+from ...deduction.evidence import EVIDENCE
+from ...deduction.sheet import SHEET, propagate
 from ...kernels import inner, kernel
-from ..cards import Options, make_rules
+from ..cards import FIRST_FREE, NUM_PAIRS, NUM_SEARCH_CARDS, PLAIN_FREE, Options, make_rules
+from ..clues import clues
 from ..state import MUST_ACCUSE, OFFER
+
+
+def card_kind(card: int) -> int:
+    """Return what a search card can be used for: 0 one question, 1 those with its element, 2 all."""
+    return int(card >= FIRST_FREE) + int(card == PLAIN_FREE)
+
+
+class Costs(NamedTuple):
+    """What a bot sets against the worth of a question, in the same unit."""
+
+    turn: float  # a question that is worth no more than this is not asked
+    cards: np.ndarray  # f8 [S] the price of spending each search card
+    tie_break: float  # a random multiple of this, below 1024, is added to settle ties
+
+
+def card_prices(free_element: float, free: float) -> np.ndarray:
+    """Return the price of each search card (f8 [S]): those for a single question cost nothing.
+
+    Args:
+        free_element: the price of a card for any question with its element.
+        free: the price of the card for any question.
+    """
+    return np.array([(0.0, free_element, free)[card_kind(card)] for card in range(NUM_SEARCH_CARDS)])
 
 
 @inner
 def any_legal(row, bits):
-    """Choose one of the legal actions, -1 where there is none."""
+    """Choose one of the legal actions (row: u1 [A]), -1 where there is none."""
     count = 0
     for action in range(row.size):
         count += row[action]
@@ -29,16 +59,11 @@ def any_legal(row, bits):
 
 @inner
 def _next_accused(v, sheet):
-    """Choose the next gem to accuse: a proved one if any, else the one with the fewest other places
-    to be.
-    """
+    """Choose the next gem to accuse: a proved one, else the one with the fewest other places to be."""
     last = int(v["num_players"]) - 1
     best = -1
     fewest = 1e9
-    todo = sheet["can"][last] & ~v["accusing"]
-    while todo:
-        gem = lowest(todo)
-        todo &= todo - 1
+    for gem in members(sheet["can"][last] & ~v["accusing"]):
         places = 0.0
         for h in range(last):
             places += (sheet["can"][h] >> gem & 1) / max(popcount(sheet["can"][h]), 1)
@@ -51,8 +76,13 @@ def _next_accused(v, sheet):
 
 @kernel
 def accuse_or_decline(rules, views, sheets, actions):
-    """Where nothing is chosen yet and no question is to be chosen: accuse when proved or forced to,
-    else decline an offer.
+    """Accuse where it is proved or must be done, else decline an offer.
+
+    Args:
+        rules: RULES [1].
+        views: VIEW [B].
+        sheets: SHEET [B].
+        actions: i8 [B], changed where it is -1 and there is something to accuse or to decline.
     """
     for b in range(views.size):
         if actions[b] >= 0:
@@ -66,9 +96,47 @@ def accuse_or_decline(rules, views, sheets, actions):
 
 
 @kernel
+def ask_most(rules, views, legal, seeds, values, turn, prices, tie_break, actions):
+    """Ask the question of the greatest worth after the price of its search card, if it is worth a turn.
+
+    Args:
+        rules: RULES [1].
+        views: VIEW [B].
+        legal: u1 [B, A].
+        seeds: u8 [B], they settle ties.
+        values: f8 [B, H - 1, Q], what each question is worth; NaN is worth nothing.
+        turn, prices, tie_break: see `Costs`.
+        actions: i8 [B], changed where it is -1 and there is such a question.
+    """
+    r = rules[0]
+    opponents = r["num_players"] - 1
+    for b in range(views.size):
+        if actions[b] >= 0:
+            continue
+        best = -1e9
+        bits = seeds[b]
+        for card in members(views[b]["search"][0]):
+            for i in range(r["num_card_pairs"][card] * opponents):
+                holder = i % opponents
+                pair = r["card_pairs"][card, i // opponents]
+                action = holder * NUM_PAIRS + pair
+                value = values[b, holder, r["pair_question"][pair]]
+                bits = advance(bits)
+                paid = value - prices[card] + tie_break * below(mixed(bits), 1024)
+                if legal[b, action] and value > turn and paid > best:
+                    actions[b] = action
+                    best = paid
+
+
+@kernel
 def fall_back(rules, legal, seeds, actions):
-    """Where nothing is chosen yet, pass (after one of two questions), else exchange; and never do
-    what is illegal.
+    """Pass (after one of two questions) or else exchange, and never do what is illegal.
+
+    Args:
+        rules: RULES [1].
+        legal: u1 [B, A].
+        seeds: u8 [B], they choose among the legal actions in the place of an illegal one.
+        actions: i8 [B], changed where it is -1 or illegal; -1 remains where nothing is legal.
     """
     for b in range(actions.size):
         if actions[b] < 0:
@@ -77,8 +145,17 @@ def fall_back(rules, legal, seeds, actions):
             actions[b] = any_legal(legal[b], mixed(seeds[b]))
 
 
+def evidence_and_sheets(rules: np.ndarray, views: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what some views (VIEW [B]) say about the gems, as EVIDENCE [B] and as SHEET [B]."""
+    evidence = np.empty(views.size, EVIDENCE)
+    sheets = np.empty(views.size, SHEET)
+    clues(rules, views, evidence)
+    propagate(evidence, sheets)
+    return evidence, sheets
+
+
 class Bot:
-    """A player with a name who knows the rules of his game."""
+    """A player with a name who knows the rules of their game."""
 
     name = ""
 
@@ -87,7 +164,7 @@ class Bot:
         self.rules = make_rules(options)
 
     def seated(self, options: Options) -> Bot:
-        """Give this bot as a player of a game with these options."""
+        """Return this bot as a player of a game with these options."""
         return self if options == self.options else type(self)(options)
 
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
