@@ -15,7 +15,7 @@ from sleuth_env.deduction.worlds import IntricateError
 from sleuth_env.matches.match import play_match
 from sleuth_env.sleuth.belief import Beliefs, belief, beliefs
 from sleuth_env.sleuth.bots import make_bot
-from sleuth_env.sleuth.bots.entropy import COSTS, decline_early
+from sleuth_env.sleuth.bots.entropy import ENTROPY_COSTS, decline_early
 from sleuth_env.sleuth.cards import ALLOWED, FIRST_FREE, NUM_GEMS, NUM_PAIRS, NUM_QUESTIONS, PAIRS, QUESTIONS, Options
 from sleuth_env.sleuth.clues import read_sheet
 from sleuth_env.sleuth.state import MUST_ACCUSE, OFFER, OUT, TURN
@@ -61,11 +61,12 @@ def test_it_asks_what_tells_most_after_the_price_of_the_card(options: Options) -
         if decisions.bot.name != "entropy":
             continue
         worth = beliefs(games.rules, decisions.views).worths["information"]
-        price = COSTS.cards[FIRST_FREE]
+        least = ENTROPY_COSTS["turn"][0]
+        price = ENTROPY_COSTS["cards"][0, FIRST_FREE]
         for row, action in enumerate(decisions.actions):
             asks = [a for a in np.flatnonzero(decisions.legal[row]) if a < games.rules["final_at"][0]]
             told = {a: worth[row, a // NUM_PAIRS, PAIRS[a % NUM_PAIRS][0]] for a in asks}
-            value = {a: told[a] - price * dearness(PAIRS[a % NUM_PAIRS][1]) for a in asks if told[a] > COSTS.turn}
+            value = {a: told[a] - price * dearness(PAIRS[a % NUM_PAIRS][1]) for a in asks if told[a] > least}
             if action in told:
                 asked += 1
                 assert value[action] >= max(value.values()) - 1e-6

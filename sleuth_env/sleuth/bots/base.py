@@ -6,8 +6,6 @@ questions whose worth is known, and what they do when there is nothing to ask.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...bits import advance, below, members, mixed, popcount
@@ -24,22 +22,31 @@ def card_kind(card: int) -> int:
     return int(card >= FIRST_FREE) + int(card == PLAIN_FREE)
 
 
-class Costs(NamedTuple):
-    """What a bot sets against the worth of a question, in the same unit."""
+# What a bot sets against the worth of a question, in the same unit.
+COSTS = np.dtype(
+    [
+        ("turn", "f8"),  # a question that is worth no more than this is not asked
+        ("cards", "f8", NUM_SEARCH_CARDS),  # the price of spending each search card
+        ("tie_break", "f8"),  # a random multiple of this, below 1024, is added to settle ties
+    ],
+    align=True,
+)
 
-    turn: float  # a question that is worth no more than this is not asked
-    cards: np.ndarray  # f8 [S] the price of spending each search card
-    tie_break: float  # a random multiple of this, below 1024, is added to settle ties
 
-
-def card_prices(free_element: float, free: float) -> np.ndarray:
-    """Return the price of each search card (f8 [S]): those for a single question cost nothing.
+def make_costs(turn: float, free_element: float, free: float, tie_break: float) -> np.ndarray:
+    """Return the costs of a bot (COSTS [1]); search cards for a single question cost nothing.
 
     Args:
+        turn: a question that is worth no more than this is not asked.
         free_element: the price of a card for any question with its element.
         free: the price of the card for any question.
+        tie_break: a random multiple of this, below 1024, is added to settle ties.
     """
-    return np.array([(0.0, free_element, free)[card_kind(card)] for card in range(NUM_SEARCH_CARDS)])
+    costs = np.zeros(1, COSTS)
+    costs["turn"] = turn
+    costs["cards"] = [(0.0, free_element, free)[card_kind(card)] for card in range(NUM_SEARCH_CARDS)]
+    costs["tie_break"] = tie_break
+    return costs
 
 
 @inner
@@ -95,37 +102,51 @@ def accuse_or_decline(rules, views, sheets, actions):
             actions[b] = rules[0]["pass_at"]
 
 
+@inner
+def best_ask(rules, v, legal, bits, worths, costs):
+    """Return the ask of the greatest worth after the price of its search card, -1 if none is worth a turn.
+
+    Args:
+        rules: one RULES record.
+        v: one VIEW record.
+        legal: u1 [A].
+        bits: u8, settles ties.
+        worths: f8 [H - 1, Q], what each question is worth; NaN is worth nothing.
+        costs: one COSTS record.
+    """
+    best = -1
+    most = -1e9
+    opponents = rules["num_players"] - 1
+    for card in members(v["search"][0]):
+        for i in range(rules["num_card_pairs"][card] * opponents):
+            holder = i % opponents
+            pair = rules["card_pairs"][card, i // opponents]
+            action = holder * NUM_PAIRS + pair
+            worth = worths[holder, rules["pair_question"][pair]]
+            bits = advance(bits)
+            value = worth - costs["cards"][card] + costs["tie_break"] * below(mixed(bits), 1024)
+            if legal[action] and worth > costs["turn"] and value > most:
+                best = action
+                most = value
+    return best
+
+
 @kernel
-def ask_most(rules, views, legal, seeds, values, turn, prices, tie_break, actions):
-    """Ask the question of the greatest worth after the price of its search card, if it is worth a turn.
+def ask_most(rules, views, legal, seeds, worths, costs, actions):
+    """Ask what is worth most after the price of its search card, if it is worth a turn.
 
     Args:
         rules: RULES [1].
         views: VIEW [B].
         legal: u1 [B, A].
         seeds: u8 [B], they settle ties.
-        values: f8 [B, H - 1, Q], what each question is worth; NaN is worth nothing.
-        turn, prices, tie_break: see `Costs`.
+        worths: f8 [B, H - 1, Q], what each question is worth; NaN is worth nothing.
+        costs: COSTS [1].
         actions: i8 [B], changed where it is -1 and there is such a question.
     """
-    r = rules[0]
-    opponents = r["num_players"] - 1
     for b in range(views.size):
-        if actions[b] >= 0:
-            continue
-        best = -1e9
-        bits = seeds[b]
-        for card in members(views[b]["search"][0]):
-            for i in range(r["num_card_pairs"][card] * opponents):
-                holder = i % opponents
-                pair = r["card_pairs"][card, i // opponents]
-                action = holder * NUM_PAIRS + pair
-                value = values[b, holder, r["pair_question"][pair]]
-                bits = advance(bits)
-                paid = value - prices[card] + tie_break * below(mixed(bits), 1024)
-                if legal[b, action] and value > turn and paid > best:
-                    actions[b] = action
-                    best = paid
+        if actions[b] < 0:
+            actions[b] = best_ask(rules[0], views[b], legal[b], seeds[b], worths[b], costs[0])
 
 
 @kernel

@@ -17,8 +17,8 @@ from ...kernels import kernel
 from ..belief import belief, beliefs
 from ..cards import NUM_GEMS, Options
 from ..state import MUST_ACCUSE, OFFER
-from .base import Bot, Costs, accuse_or_decline, ask_most, card_prices, evidence_and_sheets, fall_back
-from .sheet import ask_by_sheet
+from .base import Bot, accuse_or_decline, ask_most, evidence_and_sheets, fall_back, make_costs
+from .sheet import SHEET_COSTS, ask_by_sheet
 
 # A final question is looked for only while no more gems than this may be missing: more are hardly
 # ever told apart by one answer.
@@ -29,7 +29,7 @@ SKETCH = 32
 SURE = 1.0 - 1e-9
 # In bits. At first a question may tell no more than 0.01: a bot that did not ask it would wait for
 # others to, and all of them forever.
-COSTS = Costs(turn=0.001, cards=card_prices(free_element=0.03, free=0.06), tie_break=1e-10)
+ENTROPY_COSTS = make_costs(turn=0.001, free_element=0.03, free=0.06, tie_break=1e-10)
 
 # A choice for some of the seats at once. It is given RULES [1], VIEW [N], the probability of each
 # gem to be missing (f8 [N, C]) and the seeds of the decisions (u8 [N]), and returns i8 [N], -1
@@ -164,11 +164,12 @@ class CountingBot(Bot):
         actions[rows] = np.where(finals >= 0, final_at + finals, -1)
         # Contiguous, so that this kernel is compiled for one layout only.
         worths = np.ascontiguousarray(found.worths["information"])
-        ask_most(self.rules, views, legal, seeds, worths, *COSTS, actions)
+        ask_most(self.rules, views, legal, seeds, worths, ENTROPY_COSTS, actions)
         rows = np.flatnonzero(~counted & (actions < 0))
         if rows.size:
             chosen = actions[rows]
-            ask_by_sheet(self.rules, views[rows], legal[rows], seeds[rows], evidence[rows], sheets[rows], chosen)
+            own = (records[rows] for records in (views, legal, seeds, evidence, sheets))
+            ask_by_sheet(self.rules, *own, SHEET_COSTS, chosen)
             actions[rows] = chosen
         return actions
 

@@ -18,7 +18,7 @@ from ...kernels import inner, kernel
 from ..belief import affordable
 from ..cards import NUM_GEMS, NUM_QUESTIONS
 from ..rules import is_shown
-from .base import Bot, Costs, accuse_or_decline, ask_most, card_prices, evidence_and_sheets, fall_back
+from .base import Bot, accuse_or_decline, best_ask, evidence_and_sheets, fall_back, make_costs
 
 FITTING_ROUNDS = 2
 # The most hypothetical answers that are followed up in one decision, which bounds its time.
@@ -30,7 +30,7 @@ CANDIDATE_WEIGHT = 1.0
 LEAK = 0.3
 # In bits. A question that tells less is not worth a turn: better to exchange. A free search card is
 # worth keeping.
-COSTS = Costs(turn=0.2, cards=card_prices(free_element=0.3, free=0.6), tie_break=1e-6)
+SHEET_COSTS = make_costs(turn=0.2, free_element=0.3, free=0.6, tie_break=1e-6)
 
 
 @inner
@@ -221,38 +221,7 @@ def _ask_deciding(rules, views, legal, evidence, sheets, trial, trial_sheet, act
 
 
 @kernel
-def _estimate_worths(rules, views, evidence, sheets, actions, worths):
-    """Estimate what the questions that the search cards allow are worth, where nothing is chosen yet.
-
-    Args:
-        rules: RULES [1].
-        views: VIEW [B].
-        evidence: EVIDENCE [B] from `clues`.
-        sheets: SHEET [B] from `propagate`.
-        actions: i8 [B]; -1 where nothing is chosen yet.
-        worths: f8 [B, H - 1, Q], written where the viewer can pay for the question.
-    """
-    probabilities = np.empty((MAX_HOLDERS, NUM_GEMS), np.float64)
-    for b in range(views.size):
-        if actions[b] >= 0:
-            continue
-        e = evidence[b]
-        _estimate(e, sheets[b], probabilities)
-        for question in members(affordable(rules[0], views[b])):
-            shown = is_shown(rules[0], question)
-            for holder in range(e["num_holders"] - 1):
-                worths[b, holder, question] = _worth(e, sheets[b], probabilities, holder, question, shown)
-
-
-def ask_by_sheet(
-    rules: np.ndarray,
-    views: np.ndarray,
-    legal: np.ndarray,
-    seeds: np.ndarray,
-    evidence: np.ndarray,
-    sheets: np.ndarray,
-    actions: np.ndarray,
-) -> None:
+def ask_by_sheet(rules, views, legal, seeds, evidence, sheets, costs, actions):
     """Ask what promises to tell most after the price of its search card, if it tells enough.
 
     Args:
@@ -262,11 +231,21 @@ def ask_by_sheet(
         seeds: u8 [B], they settle ties.
         evidence: EVIDENCE [B] from `clues`.
         sheets: SHEET [B] from `propagate`.
+        costs: COSTS [1].
         actions: i8 [B], changed where it is -1 and there is such a question.
     """
-    worths = np.empty((views.size, int(rules["num_players"][0]) - 1, NUM_QUESTIONS))
-    _estimate_worths(rules, views, evidence, sheets, actions, worths)
-    ask_most(rules, views, legal, seeds, worths, *COSTS, actions)
+    probabilities = np.empty((MAX_HOLDERS, NUM_GEMS), np.float64)
+    worths = np.empty((MAX_HOLDERS, NUM_QUESTIONS), np.float64)
+    for b in range(views.size):
+        if actions[b] >= 0:
+            continue
+        e = evidence[b]
+        _estimate(e, sheets[b], probabilities)
+        for question in members(affordable(rules[0], views[b])):
+            shown = is_shown(rules[0], question)
+            for holder in range(e["num_holders"] - 1):
+                worths[holder, question] = _worth(e, sheets[b], probabilities, holder, question, shown)
+        actions[b] = best_ask(rules[0], views[b], legal[b], seeds[b], worths, costs[0])
 
 
 class SheetBot(Bot):
@@ -280,6 +259,6 @@ class SheetBot(Bot):
         actions = np.full(views.size, -1)
         accuse_or_decline(self.rules, views, sheets, actions)
         _ask_deciding(self.rules, views, legal, evidence, sheets, np.empty(1, EVIDENCE), np.empty(1, SHEET), actions)
-        ask_by_sheet(self.rules, views, legal, seeds, evidence, sheets, actions)
+        ask_by_sheet(self.rules, views, legal, seeds, evidence, sheets, SHEET_COSTS, actions)
         fall_back(self.rules, legal, seeds, actions)
         return actions
