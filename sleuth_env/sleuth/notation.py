@@ -229,7 +229,7 @@ def parse_action(text: str, game: int | Options) -> int:
     """Return the number of an action.
 
     >>> parse_action("ask +2 blue-opal with free-blue", 4)
-    212
+    213
     >>> parse_action("pass", Options(num_players=4))
     652
 
