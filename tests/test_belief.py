@@ -1,4 +1,4 @@
-"""Beliefs about whole games: from views, in batches, and what the questions of a mover are worth."""
+"""Beliefs: of a view, of many views, of a game text, and what questions are worth."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_questions_appraised_together_are_worth_what_each_is_alone(options):
 
 
 def played(options: Options, seed: int, steps: int) -> sleuth_v0.raw_env:
-    """An environment in which the bot `sheet` has decided so many times for everybody."""
+    """An environment in which the bot `sheet` has decided a number of times for everybody."""
     env = sleuth_v0.raw_env(**vars(options))
     bot = make_bot("sheet", options)
     env.reset(seed=seed)

@@ -30,7 +30,7 @@ THOUGHTFUL = tuple(BOTS)[1:]
 
 
 def choice(game: Situation, bot: str, seed: int = 0) -> tuple:
-    """Give in words what a bot does in the place of the actor."""
+    """Return in words what a bot does in the place of the actor."""
     marks = np.zeros((1, num_actions(game.options)), "u1")
     legal(game.rules, game.states, marks)
     action = make_bot(bot, game.options).act(np.array([game.seen_by(game.actor)]), marks, np.array([seed], "u8"))
@@ -49,14 +49,14 @@ def reveal_all_but(game: Situation, viewer: int, hidden: list[str]) -> None:
 
 
 def fields(others: tuple[str, ...], counting: tuple[str, ...]) -> list:
-    """Give every variant with a table of the others, and with one for each counting bot; those of
-    many players are long.
+    """Return every variant with a table of the others, and with one for each counting bot.
+
+    Those of many players take long.
     """
     cases = []
     for options, bot in product(ALL_VARIANTS, [None, *counting]):
-        names, marks = (
-            (others, ()) if bot is None else ((bot, *others), pytest.mark.slow if options.num_players > 4 else ())
-        )
+        names = others if bot is None else (bot, *others)
+        marks = () if bot is None or options.num_players <= 4 else pytest.mark.slow
         cases.append(pytest.param(options, names, marks=marks, id=f"{option_name(options)}-{names[0]}"))
     return cases
 
@@ -156,7 +156,7 @@ def test_final_questions_of_sheet_always_decide(options: Options) -> None:
 
 
 def useful(rules: np.ndarray, v: np.void, sheet: np.void, action: int) -> bool:
-    """Say by hand whether an ask can tell anything that is not certain or announced."""
+    """Whether an ask can tell anything that is not certain or announced, worked out by hand."""
     holder = action // NUM_PAIRS
     question = int(rules["pair_question"][0][action % NUM_PAIRS])
     shown = rules["num_elements"][0][question] == 2 and not rules["super_sleuth"][0]
@@ -206,7 +206,7 @@ def test_a_finished_game_has_no_action(bot: str) -> None:
     assert make_bot(bot, game.options).act(np.array([game.seen_by(0)]), marks, np.zeros(1, "u8")).tolist() == [-1]
 
 
-def test_an_empty_batch_is_no_trouble() -> None:
+def test_an_empty_batch_has_no_actions() -> None:
     options = Options(3)
     empty = np.zeros(0, sleuth.VIEW), np.zeros((0, num_actions(options)), "u1"), np.zeros(0, "u8")
     assert [make_bot(name, options).act(*empty).size for name in BOTS] == [0] * len(BOTS)
@@ -227,6 +227,6 @@ def test_sheet_beats_cautious_and_cautious_beats_random(players: int, better: st
 def test_plain_python_and_compiled_kernels_decide_the_same() -> None:
     root = Path(__file__).parent.parent
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
-    words = [sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.fixed_decisions"]
+    words = [sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.support.fixed_decisions"]
     plain = subprocess.run(words, cwd=root, env=environment, capture_output=True, text=True, check=True)
     assert plain.stdout == fixed_decisions.digest()

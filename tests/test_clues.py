@@ -114,7 +114,7 @@ def test_the_number_of_missing_gems_bounds_the_last_holder(missing: int) -> None
 
 
 def spelled_out(options: Options, v: np.void) -> dict[str, np.ndarray]:
-    """Say by hand what the evidence of a view is."""
+    """Return the evidence of a view, worked out by hand."""
     n = options.num_players
     cards = ALL_GEMS & ~int(v["hand"]) & ~int(v["table"])
     sets = [question_gems(q) & cards for q in range(NUM_QUESTIONS)] + [cards]
@@ -165,16 +165,14 @@ def test_the_evidence_is_what_the_view_says_and_the_true_deal_agrees_with_the_sh
 
 
 def all_hands(unseen: int, num_holders: int) -> np.ndarray:
-    """Give every way to hand out some gems, as masks (i8 [deals, H])."""
+    """Return every way to hand out some gems, as masks (i8 [deals, H])."""
     gems = np.array([1 << gem for gem in range(36) if unseen >> gem & 1])
     holders = np.indices((num_holders,) * len(gems)).reshape(len(gems), -1).T
     return np.stack([((holders == h) * gems).sum(axis=1) for h in range(num_holders)], axis=1)
 
 
 def deals_that_fit(options: Options, v: np.void, unseen: int) -> np.ndarray:
-    """Try every deal of the gems that the viewer has not seen; give those that fit all he was told
-    (i8 [deals, H]).
-    """
+    """Return the deals of the unseen gems that fit all that the viewer was told (i8 [deals, H])."""
     n = options.num_players
     table = np.array([question_gems(q) for q in range(NUM_QUESTIONS)])
     hands = all_hands(unseen, n)
@@ -185,13 +183,14 @@ def deals_that_fit(options: Options, v: np.void, unseen: int) -> np.ndarray:
     return hands[fits]
 
 
-def reveal_all_but_some(v: np.void, state: np.void, n: int, number: int, chance: np.random.Generator) -> int:
-    """Let a viewer have seen all but so many gems, the missing ones among them; give those (a
-    mask).
+def reveal_all_but_some(v: np.void, state: np.void, n: int, number: int, rng: np.random.Generator) -> int:
+    """Let a viewer have seen all but a number of gems, the missing ones among them.
+
+    Returns the mask of the unseen gems.
     """
     missing = int(state["missing_gems"])
     others = [gem for gem in range(36) if (ALL_GEMS & ~int(v["hand"] | v["table"]) & ~missing) >> gem & 1]
-    unseen = missing | sum(1 << int(gem) for gem in chance.permutation(others)[: number - missing.bit_count()])
+    unseen = missing | sum(1 << int(gem) for gem in rng.permutation(others)[: number - missing.bit_count()])
     for k in range(1, n):
         v["seen"][k] = int(state["hands"][(state["actor"] + k) % n]) & ~unseen
     return unseen
@@ -211,11 +210,11 @@ def reveal_all_but_some(v: np.void, state: np.void, n: int, number: int, chance:
 def test_with_a_few_gems_left_the_sheet_agrees_with_the_enumeration_of_all_deals(options: Options, number: int) -> None:
     n = options.num_players
     games = BotGames(options, ("sheet",), 1, seed=8)
-    chance = np.random.default_rng(8)
+    rng = np.random.default_rng(8)
     complete = []
     for decisions in games.play(limit=150):
         views = decisions.views.copy()
-        unseen = reveal_all_but_some(views[0], decisions.states[0], n, number, chance)
+        unseen = reveal_all_but_some(views[0], decisions.states[0], n, number, rng)
         sheet = read_sheet(games.rules, views)[0]
         deals = deals_that_fit(options, views[0], unseen)
         may = np.bitwise_or.reduce(deals)

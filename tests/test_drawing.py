@@ -8,8 +8,8 @@ import pytest
 
 from sleuth_env.sleuth.cards import GEMS, NUM_GEMS, NUM_QUESTIONS, PAIRS, Options, make_rules, question_gems
 from sleuth_env.sleuth.clues import read_sheet
-from sleuth_env.sleuth.drawing.scene import HELD, MISSING, OPEN, TABLE, YOURS, cell_at, make_scene
-from sleuth_env.sleuth.drawing.text import COLUMNS, draw_ansi, draw_belief, draw_rgb
+from sleuth_env.sleuth.drawing import COLUMNS, draw_ansi, draw_belief, draw_rgb
+from sleuth_env.sleuth.drawing.scene import HELD, MISSING, OPEN, TABLE, YOURS, gem_at, make_scene
 from sleuth_env.sleuth.notation import gem_name, parse_question
 from sleuth_env.sleuth.state import (
     ACCUSED_EVENT,
@@ -43,7 +43,7 @@ LONG = {
 
 
 def seen(options, state, seat):
-    """Give what a seat knows of a state, VIEW [1]."""
+    """Return what a seat knows of a state, VIEW [1]."""
     states = np.zeros(1, state.dtype)
     views = np.zeros(1, VIEW)
     states[0] = state
@@ -58,8 +58,9 @@ def dealt(options, seed=1):
 
 
 def positions(file, every=7):
-    """Give options and views of a golden game: every seventh position and the last, from seats in
-    turn.
+    """Yield options and views of a golden game.
+
+    They are those of every seventh position and the last, from seats in turn.
     """
     game = parse_game(file.read_text())
     for t in [*range(0, len(game.states), every), len(game.states) - 1]:
@@ -80,22 +81,22 @@ def test_every_gem_is_marked_as_the_sheet_has_it(file):
         sheet = read_sheet(make_rules(options), seat_view.reshape(1))[0]
         scene = make_scene(options, seat_view)
         missing = options.num_players - 1
-        for gem, cell in enumerate(scene.cells):
+        for gem, square in enumerate(scene.squares):
             bit = 1 << gem
-            assert (cell.kind == YOURS) == bool(seat_view["hand"] & bit)
-            assert (cell.kind == TABLE) == bool(seat_view["table"] & bit)
-            assert (cell.kind == MISSING) == bool(sheet["has"][missing] & bit)
-            assert (cell.kind == HELD) == any(sheet["has"][h] & bit for h in range(missing))
-            if cell.kind == HELD:
-                assert sheet["has"][cell.holder - 1] & bit
-            if cell.kind == OPEN:
-                assert cell.possible == tuple(bool(sheet["can"][h] & bit) for h in range(options.num_players))
-                assert sum(cell.possible) > 1
+            assert (square.kind == YOURS) == bool(seat_view["hand"] & bit)
+            assert (square.kind == TABLE) == bool(seat_view["table"] & bit)
+            assert (square.kind == MISSING) == bool(sheet["has"][missing] & bit)
+            assert (square.kind == HELD) == any(sheet["has"][h] & bit for h in range(missing))
+            if square.kind == HELD:
+                assert sheet["has"][square.holder - 1] & bit
+            if square.kind == OPEN:
+                assert square.possible == tuple(bool(sheet["can"][h] & bit) for h in range(options.num_players))
+                assert sum(square.possible) > 1
 
 
-def test_the_cells_of_the_sheet_are_the_36_gems():
-    assert sorted(cell_at(row, column) for row in range(9) for column in range(4)) == list(range(NUM_GEMS))
-    assert gem_name(cell_at(0, 1)) == "blue-diamond-solitaire"
+def test_the_squares_of_the_sheet_are_the_36_gems():
+    assert sorted(gem_at(row, column) for row in range(9) for column in range(4)) == list(range(NUM_GEMS))
+    assert gem_name(gem_at(0, 1)) == "blue-diamond-solitaire"
 
 
 @each_count
@@ -166,7 +167,7 @@ def test_what_is_decided_and_how_it_ended_is_said(name, seat, said):
 
 
 def ended(options, places, standings, truncated=0, seat=0):
-    """Give how a game that ended so looks to a seat, VIEW scalar."""
+    """Return how a game that ended so looks to a seat, one VIEW record."""
     states = new_states(1)
     deal(make_rules(options), states, np.array([1], np.uint64))
     state = states[0]
@@ -209,8 +210,9 @@ def widest(options, seat_view):
 
 
 def possible_events(options):
-    """Give every kind of event with every question and card, with the viewer as asker, as target
-    and as neither.
+    """Yield every kind of event with every question and card.
+
+    The viewer is the asker, the target, or neither.
     """
     most = [min(question_gems(q).bit_count(), options.hand_size) for q in range(NUM_QUESTIONS)]
     for asker, target in (

@@ -15,8 +15,8 @@ from sleuth_env.deduction.worlds import IntricateError
 from sleuth_env.matches.match import play_match
 from sleuth_env.sleuth.belief import Beliefs, belief, beliefs
 from sleuth_env.sleuth.bots import make_bot
-from sleuth_env.sleuth.bots.entropy import EntropyBot
-from sleuth_env.sleuth.cards import ALLOWED, NUM_GEMS, NUM_PAIRS, NUM_QUESTIONS, PAIRS, QUESTIONS, Options
+from sleuth_env.sleuth.bots.entropy import ENTROPY_COSTS, decline_early
+from sleuth_env.sleuth.cards import ALLOWED, FIRST_FREE, NUM_GEMS, NUM_PAIRS, NUM_QUESTIONS, PAIRS, QUESTIONS, Options
 from sleuth_env.sleuth.clues import read_sheet
 from sleuth_env.sleuth.state import MUST_ACCUSE, OFFER, OUT, TURN
 from tests.support.bot_games import BotGames
@@ -61,7 +61,8 @@ def test_it_asks_what_tells_most_after_the_price_of_the_card(options: Options) -
         if decisions.bot.name != "entropy":
             continue
         worth = beliefs(games.rules, decisions.views).worths["information"]
-        least, price = decisions.bot.taste
+        least = ENTROPY_COSTS["turn"][0]
+        price = ENTROPY_COSTS["cards"][0, FIRST_FREE]
         for row, action in enumerate(decisions.actions):
             asks = [a for a in np.flatnonzero(decisions.legal[row]) if a < games.rules["final_at"][0]]
             told = {a: worth[row, a // NUM_PAIRS, PAIRS[a % NUM_PAIRS][0]] for a in asks}
@@ -135,12 +136,11 @@ def test_it_beats_sheet() -> None:
 def test_what_it_declines_early_is_never_proved(options: Options) -> None:
     games = BotGames(options, ("sheet",), 2, seed=5)
     early = 0
-    bot = EntropyBot(options)
     for decisions in games.play():
         rows = np.flatnonzero(decisions.views["phase"] == OFFER)[:3]
         views = decisions.views[rows]
         actions = np.full(rows.size, -1)
-        bot._decline_early(views, np.ones(rows.size, bool), actions)
+        decline_early(games.rules, views, np.ones(rows.size, bool), actions)
         for row in np.flatnonzero(actions >= 0):
             early += 1
             assert (belief(games.rules, views[row : row + 1]).missing == 1).sum() < options.missing

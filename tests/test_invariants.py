@@ -1,6 +1,4 @@
-"""The invariants of a game: they hold in whatever Hypothesis plays, and each one that is broken is
-noticed.
-"""
+"""The invariants of a game hold in whatever Hypothesis plays, and a broken one is noticed."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ class GameMachine(RuleBasedStateMachine):
         self.turns_seen = 1
 
     def legal(self, *verbs: str) -> list[int]:
-        """Give the legal actions, of some verbs if any are named."""
+        """Return the legal actions, of some verbs if any are named."""
         marks = np.zeros((1, num_actions(self.options)), "u1")
         kernels.legal(self.rules, self.states, marks)
         return [
@@ -126,7 +124,7 @@ TestGame.settings = settings(
 
 
 def flags_of(rules: np.ndarray, states: np.ndarray) -> int:
-    """Give the flags of the invariants that a game breaks."""
+    """Return the flags of the invariants that a game breaks."""
     flags = np.full(1, -1)
     kernels.problems(rules, states, flags)
     return int(flags[0])
@@ -231,7 +229,7 @@ def sound_game(phase: str) -> np.ndarray:
     """Play to a moment of a phase at which nothing is wrong."""
     numbers = NUMBERS[3]
     rules = make_rules(OPTIONS)
-    chance = np.random.default_rng(2)
+    rng = np.random.default_rng(2)
     states = kernels.new_states(1)
     taken = np.zeros(1, "u1")
     marks = np.zeros((1, num_actions(OPTIONS)), "u1")
@@ -247,7 +245,7 @@ def sound_game(phase: str) -> np.ndarray:
             "accuse",
             ACTIONS[3][numbers["accuse", "red-diamond-solitaire"] + int(states["missing_gems"][0]).bit_length() - 1][1],
         ]
-        action = named if phase == "FINISHED" else int(chance.choice(asks))
+        action = named if phase == "FINISHED" else int(rng.choice(asks))
         kernels.step(rules, states, np.array([action]), taken, np.zeros((1, 7)))
     raise AssertionError(f"no {phase}")
 

@@ -1,6 +1,4 @@
-"""The belief panel: the chances of every gem in their places, the best questions, and what cannot
-be counted.
-"""
+"""The panel of beliefs: the chance of every gem in its place, and the best questions."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ from sleuth_env.sleuth import (
 )
 from sleuth_env.sleuth.belief import ORDERS, beliefs
 from sleuth_env.sleuth.drawing import scene as module
-from sleuth_env.sleuth.drawing.scene import cell_at, make_panel
+from sleuth_env.sleuth.drawing.scene import gem_at, make_panel
 from sleuth_env.sleuth.drawing.text import COLUMNS
 from sleuth_env.sleuth.notation import question_name
 from sleuth_env.sleuth.state import OFFER, SECOND, TURN
@@ -44,7 +42,7 @@ each_game = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 
 
 def seen(options: Options, state: np.void, seat: int) -> np.ndarray:
-    """Give what a seat knows of a state, VIEW [1]."""
+    """Return what a seat knows of a state, VIEW [1]."""
     states = new_states(1)
     views = np.zeros(1, VIEW)
     states[0] = state
@@ -53,8 +51,9 @@ def seen(options: Options, state: np.void, seat: int) -> np.ndarray:
 
 
 def positions(file: Path, every: int = 9):
-    """Give options, state and views (VIEW [1]) of a golden game: some positions and the last, of
-    seats in turn and of the actor.
+    """Yield options, state and views (VIEW [1]) of a golden game.
+
+    They are those of some positions and the last, of seats in turn and of the actor.
     """
     game = parse_game(file.read_text())
     for t in [*range(0, len(game.states), every), len(game.states) - 1]:
@@ -74,7 +73,7 @@ def test_every_gem_has_its_chance_to_be_missing_in_its_place(file: Path) -> None
         ]
         for row, line in enumerate(lines):
             for column in range(4):
-                gem = cell_at(row, column)
+                gem = gem_at(row, column)
                 mark = line[20 + 9 * column : 29 + 9 * column].strip()
                 if mark in ("you", "table"):
                     assert int(views[{"you": "hand", "table": "table"}[mark]][0]) >> gem & 1
@@ -146,10 +145,10 @@ def test_the_panel_fits_the_terminal_and_needs_no_character_that_cannot_be_plain
 
 def test_the_panel_follows_the_drawing_and_only_when_it_is_wanted() -> None:
     options, _, views = next(positions(FILES[0]))
-    usual = draw_ansi(options, views[0])
+    plain = draw_ansi(options, views[0])
     panel = draw_belief(options, views[0])
-    assert "deals fit" not in usual
-    assert draw_ansi(options, views[0], belief=True) == f"{usual}{'─' * COLUMNS}\n{panel}"
+    assert "deals fit" not in plain
+    assert draw_ansi(options, views[0], belief=True) == f"{plain}{'─' * COLUMNS}\n{panel}"
 
 
 @pytest.mark.parametrize(
@@ -173,7 +172,8 @@ def test_an_estimate_is_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
         module, "belief", lambda rules, views: Worlds(evidence_of(options, views), ORDERS, 36, cap=1, keep=20)
     )
     assert re.match(
-        r"About [\d.e+]+ deals fit what you know; the chances are estimates with an expected error of [\d.]+% in all, and bits are overstated\n",
+        r"About [\d.e+]+ deals fit what you know; the chances are estimates "
+        r"with an expected error of [\d.]+% in all, and bits are overstated\n",
         draw_belief(options, views[0]),
     )
 

@@ -12,7 +12,7 @@ from sleuth_env import sleuth
 from sleuth_env.matches.match import play_match
 from sleuth_env.sleuth.belief import belief, beliefs
 from sleuth_env.sleuth.bots import make_bot, racer
-from sleuth_env.sleuth.bots.racer import CHANCE, FEATURES, RacerBot, outlook, situations
+from sleuth_env.sleuth.bots.racer import CHANCE, FEATURES, Daring, RacerBot, outlook, situations
 from sleuth_env.sleuth.cards import Options
 from sleuth_env.sleuth.state import MUST_ACCUSE, OFFER, OUT
 from tests.support.bot_games import BotGames
@@ -77,7 +77,7 @@ def test_who_is_left_alone_has_all_the_time() -> None:
     missing = np.repeat(belief(games.rules, decisions.views).missing[None], 3, axis=0)
     views["standing"][1, 1:3] = OUT
     views["standing"][2, 1:4] = OUT
-    chances = RacerBot(options).prospects("turn", situations(views, missing))
+    chances = Daring(options).prospects("turn", situations(views, missing))
     assert chances[0] < chances[1] < chances[2] == 1
 
 
@@ -126,27 +126,27 @@ def test_it_beats_entropy() -> None:
 
 
 def test_the_regression_finds_the_weights_that_made_the_data() -> None:
-    chance = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     true = np.array([0.5, -0.4, 2.0, 0.3, 0.0, -0.6, -1.0])
-    races = np.column_stack([np.ones(40_000), chance.normal(size=(40_000, 5)), np.log(chance.integers(1, 4, 40_000))])
-    won = chance.random(40_000) < 1 / (1 + np.exp(-races @ true))
+    races = np.column_stack([np.ones(40_000), rng.normal(size=(40_000, 5)), np.log(rng.integers(1, 4, 40_000))])
+    won = rng.random(40_000) < 1 / (1 + np.exp(-races @ true))
     assert fit_racer.regress(races, won) == pytest.approx(true, abs=0.07)
 
 
-def test_a_fit_plays_games_and_adds_to_the_table(tmp_path: Path) -> None:
+def test_a_fit_plays_games_and_adds_to_the_file(tmp_path: Path) -> None:
     out = str(tmp_path / "outlook.json")
     assert (
         fit_racer.main(["--variants", "base,missing", "--players", "3", "--games", "20", "--rounds", "1", "--out", out])
         == 0
     )
-    table = json.loads((tmp_path / "outlook.json").read_text())
-    assert {name: list(fits) for name, fits in table.items()} == {"base": ["3"], "missing": ["3"]}
-    assert table["base"]["3"]["games"] == 20
-    assert len(table["missing"]["3"]["turn"]) == len(FEATURES)
-    assert table["base"]["3"]["turn"][-1] == -1
+    fitted = json.loads((tmp_path / "outlook.json").read_text())
+    assert {name: list(fits) for name, fits in fitted.items()} == {"base": ["3"], "missing": ["3"]}
+    assert fitted["base"]["3"]["games"] == 20
+    assert len(fitted["missing"]["3"]["turn"]) == len(FEATURES)
+    assert fitted["base"]["3"]["turn"][-1] == -1
 
 
-def test_too_few_games_to_learn_from_leave_the_table_as_it_is(
+def test_too_few_games_to_learn_from_leave_the_file_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     nothing = {moment: (np.zeros((0, len(FEATURES))), np.zeros(0, bool)) for moment in fit_racer.MOMENTS}
@@ -157,7 +157,7 @@ def test_too_few_games_to_learn_from_leave_the_table_as_it_is(
         )
         == 0
     )
-    assert "the table stays as it is" in capsys.readouterr().out
+    assert "the file stays as it is" in capsys.readouterr().out
     assert not list(tmp_path.iterdir())
 
 
@@ -174,7 +174,8 @@ def test_too_few_games_to_learn_from_leave_the_table_as_it_is(
         ),
         (
             ["--variants", "nope"],
-            "argument --variants: must be some of base, super_sleuth, double_interrogation, missing, separated by commas, got 'nope'",
+            "argument --variants: must be some of base, super_sleuth, double_interrogation, missing, "
+            "separated by commas, got 'nope'",
         ),
         *(
             (["--players", wrong], "argument --players: must be some of 3, 4, 5, separated by commas, got")
@@ -193,7 +194,7 @@ def test_arguments_that_make_no_sense_are_refused_before_a_game_is_played(
 
 def test_an_explorer_refrains_now_and_then_and_notes_what_it_waited_for() -> None:
     options = Options(3)
-    explorer = fit_racer.Explorer(options, racer_expecting(0.3, options).outlook)
+    explorer = fit_racer.Explorer(options, racer_expecting(0.3, options).daring.outlook)
     race = np.tile(np.eye(len(FEATURES))[0], (1000, 1))
     race[:, CHANCE] = 0.6
     dares = explorer.dares("turn", race, np.random.default_rng(1).integers(0, 2**64, 1000, np.uint64))
@@ -203,7 +204,7 @@ def test_an_explorer_refrains_now_and_then_and_notes_what_it_waited_for() -> Non
     assert explorer.dares("turn", race, np.zeros(1000, np.uint64)).all()
 
 
-def test_the_table_is_the_scripts() -> None:
-    table = json.loads(Path(racer.__file__).with_name("outlook.json").read_text())
-    assert set(table) <= set(fit_racer.VARIANTS)
-    assert make_bot("racer", Options(3)).outlook["turn"].tolist() == table["base"]["3"]["turn"]
+def test_the_outlooks_are_those_of_the_script() -> None:
+    fitted = json.loads(racer.OUTLOOKS.read_text())
+    assert set(fitted) <= set(fit_racer.VARIANTS)
+    assert make_bot("racer", Options(3)).daring.outlook["turn"].tolist() == fitted["base"]["3"]["turn"]

@@ -1,10 +1,10 @@
 """Fit the bot `racer`'s estimate of its chance to win later: ``python -m training.fit_racer``.
 
-Games are played by one racer among `entropy` bots. At every decision where a racer could risk to be
-wrong it is noted how the race stood and, where it waited, whether it won in the end. A logistic
-regression on that is the next round's estimate; racers that want to take a risk refrain from it in
-a share of the cases, so that it is learned what waiting would have brought there too. Each fit is
-put into the table when it is done, in the place of the one that was there.
+Games are played by one racer among `entropy` bots. At every decision where a racer could risk being
+wrong and waits, how the race stands is noted, and whether the racer wins in the end. A logistic
+regression on these notes is the next round's estimate; racers that want to take a risk refrain from
+it in a share of the cases, so that what waiting would have brought is learned there too. Each fit
+replaces the one in the file as soon as it is done.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sleuth_env.sleuth.racer as racer
 
 from sleuth_env import Options, make_bot, sleuth
 from sleuth_env.cli.arguments import some, whole
 from sleuth_env.matches.table import Table
+from sleuth_env.sleuth.bots import racer
+from sleuth_env.sleuth.bots.entropy import CountingBot
 
-TABLE = Path(racer.__file__).with_name("outlook.json")
 VARIANTS: dict[str, dict[str, int | bool]] = {
     "base": {},
     "super_sleuth": {"super_sleuth": True},
@@ -32,19 +32,16 @@ VARIANTS: dict[str, dict[str, int | bool]] = {
 }
 MOMENTS = ("offer", "turn")
 REFRAINING = 0.3
-# Only where the chance to be right is at least this share of the estimate is it of any use to know
-# better.
+# A better estimate is of use only where the chance to be right is at least this share of it.
 NEAR = 0.5
-# Ridge: so many imaginary observations hold a weight at 0, for features of spread 1.
+# The number of imaginary observations that hold a weight at 0, for features of spread 1.
 RIDGE = 10.0
 NEWTON_STEPS = 25
 MOST = 10**9 - 1
 
 
-class Explorer(racer.RacerBot):
-    """A racer that now and then waits against its judgment and notes every decision."""
-
-    name = "explorer"
+class Explorer(racer.Daring):
+    """A racer's judgment that now and then waits against itself and notes where it waits."""
 
     def __init__(self, options: Options, weights: dict[str, np.ndarray]) -> None:
         super().__init__(options, weights)
@@ -63,42 +60,46 @@ class Explorer(racer.RacerBot):
 
 
 def play(options: Options, explorer: Explorer, seed: int, num_games: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Play games; give for "offer" and "turn" how the race stood (f8 [N, F]) and whether who waited
-    there won (bool [N]).
+    """Play games of one explorer each.
+
+    Returns:
+        For "offer" and "turn" how the race stood where the explorer waited (f8 [N, F]), and whether
+        it won (bool [N]).
     """
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     seats = np.ones((num_games, options.num_players), np.int64)
-    seats[np.arange(num_games), chance.integers(0, options.num_players, num_games)] = 0
-    table = Table(sleuth, options, num_games, [explorer, make_bot("entropy", options)], seats)
-    table.deal(np.arange(num_games), chance.integers(0, 2**63, num_games).astype(np.uint64))
+    seats[np.arange(num_games), rng.integers(0, options.num_players, num_games)] = 0
+    bot = CountingBot(options, explorer.final_question, explorer.gem_to_risk)
+    table = Table(sleuth, options, num_games, [bot, make_bot("entropy", options)], seats)
+    table.deal(np.arange(num_games), rng.integers(0, 2**63, num_games).astype(np.uint64))
+    # The game and the seat of each decision, by its seed.
     who: dict[int, tuple[int, int]] = {}
     explorer.waited = []
     while not table.finished.all():
         rows = np.flatnonzero(~table.finished)
-        who.update(
-            zip(
-                table.decision_seeds(rows).tolist(),
-                zip(rows.tolist(), table.actors[rows].tolist(), strict=True),
-                strict=True,
-            )
-        )
+        decisions = zip(rows.tolist(), table.actors[rows].tolist(), strict=True)
+        who.update(zip(table.decision_seeds(rows).tolist(), decisions, strict=True))
         table.play_round()
     won = table.states["place"] == 1
-    notes = {
-        moment: [(race, won[who[number]]) for at, number, race in explorer.waited if at == moment] for moment in MOMENTS
-    }
-    return {
-        moment: (np.array([race for race, _ in some]), np.array([won for _, won in some]))
-        for moment, some in notes.items()
-    }
+    found = {}
+    for moment in MOMENTS:
+        notes = [(race, won[who[number]]) for at, number, race in explorer.waited if at == moment]
+        found[moment] = (np.array([race for race, _ in notes]), np.array([first for _, first in notes]))
+    return found
 
 
 def regress(races: np.ndarray, won: np.ndarray) -> np.ndarray:
-    """Fit a logistic regression with a ridge, of which the first feature is free; gives the
-    weights, f8 [F].
+    """Fit a logistic regression with a ridge, of which the first feature is free.
 
     The last weight is -1: the odds against are in proportion to the number of rivals. Against bots
     that are never out it could not be learned.
+
+    Args:
+        races: f8 [N, F], see `racer.situations`.
+        won: bool [N].
+
+    Returns:
+        The weights, f8 [F].
     """
     fitted = races[:, :-1]
     offset = -races[:, -1]
@@ -121,11 +122,10 @@ def regress(races: np.ndarray, won: np.ndarray) -> np.ndarray:
 
 
 def fit(options: Options, rounds: int, num_games: int, batch: int, seed: int) -> dict[str, np.ndarray] | None:
-    """Fit the weights for one kind of game, over some rounds; before the first, waiting is worth a
-    bit more than a fair share.
+    """Fit the weights for one kind of game, over some rounds.
 
-    A moment at which nobody waited keeps these weights; gives None where nothing was learned at
-    all.
+    Before the first, waiting is worth a bit more than a fair share. A moment at which nobody waited
+    keeps these weights; None where nothing was learned at all.
     """
     weights = {moment: np.zeros(len(racer.FEATURES)) for moment in MOMENTS}
     for first in weights.values():
@@ -145,9 +145,9 @@ def fit(options: Options, rounds: int, num_games: int, batch: int, seed: int) ->
             races, won = (np.concatenate([note[i] for note in notes]) for i in range(2))
             weights[moment] = regress(races, won)
             learned.add(moment)
+            rounded = weights[moment].round(3).tolist()
             print(
-                f"  round {number + 1}, {moment}: {len(won)} waits, {won.mean():.3f} won, weights {weights[moment].round(3).tolist()}",
-                flush=True,
+                f"  round {number + 1}, {moment}: {len(won)} waits, {won.mean():.3f} won, weights {rounded}", flush=True
             )
     return weights if learned else None
 
@@ -176,12 +176,17 @@ def make_parser() -> argparse.ArgumentParser:
     add("--rounds", type=whole(1, MOST), default=2, help="fits, each with games of the one before [2]")
     add("--batch", type=whole(1, MOST), default=200, help="games side by side [200]")
     add("--seed", type=whole(0, MOST), default=1, help="of the deals [1]")
-    add("--out", type=Path, default=TABLE, help="the table to write into [the package's own, which racers play by]")
+    add(
+        "--out",
+        type=Path,
+        default=racer.OUTLOOKS,
+        help="the file to write into [the package's own, which racers play by]",
+    )
     return parser
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Fit the kinds of games that are asked for, and write each into the table; give the exit code."""
+    """Fit the kinds of games that are asked for, write each into the file; return the exit code."""
     given = make_parser().parse_args(arguments)
     for variant in given.variants:
         for players in map(int, given.players):
@@ -190,27 +195,23 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{variant}, {players} players", flush=True)
             weights = fit(Options(players, **VARIANTS[variant]), given.rounds, given.games, given.batch, given.seed)
             if weights is None:
-                print("  nobody waited in too few games, nothing was learned: the table stays as it is")
+                print("  nobody waited in too few games, nothing was learned: the file stays as it is")
                 continue
             facts = {"games": given.games, "rounds": given.rounds, "batch": given.batch, "seed": given.seed}
-            write(
-                given.out,
-                variant,
-                players,
-                facts | {moment: [round(float(weight), 4) for weight in values] for moment, values in weights.items()},
-            )
+            rounded = {moment: [round(float(weight), 4) for weight in values] for moment, values in weights.items()}
+            write(given.out, variant, players, facts | rounded)
     return 0
 
 
 def write(path: Path, variant: str, players: int, entry: dict[str, Any]) -> None:
-    """Put one fit into a table."""
-    table = json.loads(path.read_text()) if path.exists() else {}
-    table.setdefault(variant, {})[str(players)] = entry
+    """Put one fit into a file, in the place of the one for this kind of game."""
+    outlooks = json.loads(path.read_text()) if path.exists() else {}
+    outlooks.setdefault(variant, {})[str(players)] = entry
     lines = [
         f'  "{name}": {{\n'
-        + ",\n".join(f'    "{number}": {json.dumps(table[name][number])}' for number in sorted(table[name]))
+        + ",\n".join(f'    "{number}": {json.dumps(outlooks[name][number])}' for number in sorted(outlooks[name]))
         + "\n  }"
-        for name in sorted(table)
+        for name in sorted(outlooks)
     ]
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 

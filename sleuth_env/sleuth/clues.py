@@ -1,16 +1,15 @@
-"""From a view to evidence: what the answers, the cards shown and the open cards say about where the
-gems lie.
+"""From a view to evidence: what a viewer knows about where the gems lie.
 
-Holder ``k - 1`` of the evidence is the opponent ``k`` to the viewer's left, the last holder is
-"missing". The catalogue of sets is the 43 questions and, last, all cards. Gems in the viewer's hand
-or on the table are not asked for.
+The evidence is made of the answers, the cards shown and the open cards. Its holder ``k - 1`` is the
+opponent ``k`` to the viewer's left, the last holder is "missing". The catalogue of sets is the 43
+questions and, last, all cards. Gems in the viewer's hand or on the table are left out.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..bits import lowest, popcount
+from ..bits import members, popcount
 from ..deduction.evidence import EVIDENCE
 from ..deduction.sheet import SHEET, broken_reason, propagate
 from ..kernels import inner, kernel
@@ -22,7 +21,7 @@ NUM_SETS = NUM_QUESTIONS + 1
 
 @inner
 def _who_may_hold(v, cards, possible):
-    """A gem that the viewer was shown, or saw when he accused, is possible with its holder only."""
+    """Write who may hold each gem: only its holder, if the viewer was shown it or saw it missing."""
     num_players = v["num_players"]
     shown = v["missing_gems"]
     for k in range(1, num_players):
@@ -34,7 +33,7 @@ def _who_may_hold(v, cards, possible):
 
 @inner
 def _list_sets(rules, e):
-    """Write the catalogue, and of each set the bounds that say nothing."""
+    """Write the catalogue of sets, with bounds that say nothing yet."""
     for s in range(NUM_SETS):
         cards = e["cards"] & rules["question_gems"][s] if s < NUM_QUESTIONS else e["cards"]
         e["sets"][s] = cards
@@ -47,17 +46,12 @@ def _list_sets(rules, e):
 
 @inner
 def _bound_counts(rules, v, e):
-    """An announced number bounds the question's set from both sides, the hand sizes bound all
-    cards.
-    """
+    """Bound the set of each question by its announced number, and all cards by the hand sizes."""
     missing = v["num_players"] - 1
     for h in range(missing + 1):
         e["least"][h, ALL_CARDS] = e["most"][h, ALL_CARDS] = rules["hand_size"] if h < missing else rules["missing"]
     for h in range(missing):
-        todo = v["told"][h + 1]
-        while todo:
-            question = lowest(todo)
-            todo &= todo - 1
+        for question in members(v["told"][h + 1]):
             e["least"][h, question] = e["most"][h, question] = v["answers"][h + 1, question]
 
 
@@ -82,8 +76,9 @@ def clues(rules, views, evidence):
 
 
 def read_sheet(rules: np.ndarray, views: np.ndarray) -> np.ndarray:
-    """Give the information sheets of some views: what each opponent and "missing" can and certainly
-    does hold.
+    """Return the information sheets of some views.
+
+    They say what each opponent and "missing" can and certainly does hold.
 
     Args:
         rules: RULES [1].

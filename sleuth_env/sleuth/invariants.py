@@ -1,4 +1,4 @@
-"""What always holds of a game; for tests."""
+"""What always holds of a game, checked for tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..kernels import inner, kernel
 from .cards import ALL_GEMS, ALL_SEARCH_CARDS, NUM_SEARCH_CARDS, SEARCH_HAND
 from .state import FINISHED, IN, OFFER, RIGHT, Q
 
-# The bits of `problems`.
+# One bit for each kind of broken invariant, see `problems`.
 (
     GEMS_LOST,
     HANDS_WRONG,
@@ -21,14 +21,9 @@ from .state import FINISHED, IN, OFFER, RIGHT, Q
 ) = (1 << i for i in range(9))
 
 
-# --- invariants ---
-
-
 @inner
 def _partition(masks, size, others, whole):
-    """Say whether the first `size` masks and `others` together hold every bit of `whole` exactly
-    once.
-    """
+    """Whether the first `size` masks and `others` together hold every bit of `whole` exactly once."""
     seen = others
     total = popcount(others)
     for i in range(size):
@@ -128,7 +123,7 @@ def _standing_problems(rules, s):
 
 @kernel
 def problems(rules, states, flags):
-    """Find broken invariants; a sound game has none. For tests.
+    """Find broken invariants; a sound game has none.
 
     Args:
         rules: RULES [1].

@@ -1,9 +1,8 @@
-"""The names of gems, questions, search cards, players, actions and events in text, strict both
-ways.
+"""The names of elements, gems, questions, search cards, players, actions and events.
 
-Every ``x_name`` returns the one text of a value and ``parse_x`` reads that text and no other: no
-other case, no spaces around it. Errors quote the text and say what would be right. Whole games as
-text are in `transcript`.
+They are strict both ways: ``x_name`` returns the one text of a value, and ``parse_x`` reads that
+text and no other, neither in another case nor with spaces around it. Errors quote the text and say
+what would be right. Whole games as text are in `transcript`.
 """
 
 from __future__ import annotations
@@ -14,21 +13,24 @@ from functools import lru_cache
 
 import numpy as np
 
-from .cards import ELEMENTS, GEMS, MAX_PLAYERS, MIN_PLAYERS, PAIRS, QUESTIONS
+from .cards import ELEMENTS, GEMS, MAX_PLAYERS, MIN_PLAYERS, PAIRS, QUESTIONS, Options
 from .state import ACCUSED_EVENT, ASK_EVENT, EXCHANGE_EVENT, FINAL_EVENT, RIGHT_EVENT, WRONG_EVENT
 
-MAX_QUOTED = 60  # characters of a wrong text that an error repeats and that are compared with the right ones
-MAX_LISTED = 12  # alternatives that an error lists; of more it lists the nearest
+# Characters of a wrong text that an error repeats and that are compared with the right ones.
+MAX_QUOTED = 60
+# Alternatives that an error lists; of more it lists the nearest.
+MAX_LISTED = 12
 
 
 class NotationError(ValueError):
-    """A text is not in the notation, or a value has no name; the message quotes it and lists
-    alternatives.
+    """A text is not in the notation, or a value has no name.
+
+    The message quotes it and lists alternatives.
     """
 
 
 def quoted(text: object) -> str:
-    """Quote a text for an error message: printable characters only, and not too many."""
+    """Return a text as an error message quotes it: printable characters only, and not too many."""
     if not isinstance(text, str):
         return f"a value of type {type(text).__name__}"
     rest = len(text) - MAX_QUOTED
@@ -36,7 +38,7 @@ def quoted(text: object) -> str:
 
 
 def alternatives(text: str, names: Sequence[str]) -> str:
-    """List what could have been meant: all names when they are few, else those nearest to the text."""
+    """Return what could have been meant: all names when they are few, else those nearest to the text."""
     if len(names) <= MAX_LISTED:
         return "one of " + ", ".join(names)
     nearest = get_close_matches(text[:MAX_QUOTED], names, n=4, cutoff=0.3) or names[:4]
@@ -44,11 +46,11 @@ def alternatives(text: str, names: Sequence[str]) -> str:
 
 
 class Names:
-    """A list of names, by index and back.
+    """The names of a kind of things that are numbered from 0.
 
     Args:
-        what: what is named, with its article, for error messages.
-        names: the name of each index.
+        what: the kind in the singular, with its article, for error messages.
+        names: the name of each number, all different.
     """
 
     def __init__(self, what: str, names: Sequence[str]) -> None:
@@ -57,10 +59,10 @@ class Names:
         self._index = {name: i for i, name in enumerate(self.names)}
 
     def name(self, index: int) -> str:
-        """Give the name of an index.
+        """Return the name of a number.
 
         Raises:
-            NotationError: there is no such index.
+            NotationError: there is no such number.
         """
         whole = isinstance(index, (int, np.integer)) and not isinstance(index, bool)
         if not whole or not 0 <= index < len(self.names):
@@ -69,10 +71,10 @@ class Names:
         return self.names[index]
 
     def parse(self, text: str) -> int:
-        """Give the index of a name.
+        """Return the number of a name.
 
         Raises:
-            NotationError: the text is no name; the message lists names.
+            NotationError: the text is not a name; the message lists names.
         """
         index = self._index.get(text) if isinstance(text, str) else None
         if index is None:
@@ -92,62 +94,86 @@ STANDING_NAMES = ("in", "out", "right", "left")
 
 
 def element_name(element: int) -> str:
-    """Name an element, such as ``blue``."""
+    """Return the name of an element, such as ``blue``."""
     return _ELEMENTS.name(element)
 
 
 def parse_element(text: str) -> int:
-    """Read what `element_name` wrote."""
+    """Return the element of a name."""
     return _ELEMENTS.parse(text)
 
 
 def gem_name(gem: int) -> str:
-    """Name a gem card, such as ``blue-opal-pair``."""
+    """Return the name of a gem card.
+
+    >>> gem_name(16)
+    'blue-opal-pair'
+    """
     return _GEMS.name(gem)
 
 
 def parse_gem(text: str) -> int:
-    """Read what `gem_name` wrote."""
+    """Return the gem card of a name.
+
+    >>> parse_gem("blue-opal-pair")
+    16
+    """
     return _GEMS.parse(text)
 
 
 def gem_names(mask: int) -> list[str]:
-    """Name the gem cards of a mask, in the order of the cards."""
+    """Return the names of the gem cards of a mask, in the order of the cards."""
     return [name for c, name in enumerate(_GEMS.names) if int(mask) >> c & 1]
 
 
 def question_name(question: int) -> str:
-    """Name a question, such as ``opal`` or ``blue-opal``."""
+    """Return the name of a question: an element, or two in the order colour, kind, type.
+
+    >>> question_name(6), question_name(15)
+    ('opal', 'blue-opal')
+    """
     return _QUESTIONS.name(question)
 
 
 def parse_question(text: str) -> int:
-    """Read what `question_name` wrote."""
+    """Return the question of a name.
+
+    >>> parse_question("blue-opal")
+    15
+    """
     return _QUESTIONS.parse(text)
 
 
 def search_card_name(card: int) -> str:
-    """Name a search card: as its question, or ``free-blue``, or ``free``."""
+    """Return the name of a search card: that of its question, ``free-`` and its element, or ``free``.
+
+    >>> search_card_name(15), search_card_name(44), search_card_name(53)
+    ('blue-opal', 'free-blue', 'free')
+    """
     return _SEARCH_CARDS.name(card)
 
 
 def parse_search_card(text: str) -> int:
-    """Read what `search_card_name` wrote."""
+    """Return the search card of a name.
+
+    >>> parse_search_card("free-blue")
+    44
+    """
     return _SEARCH_CARDS.parse(text)
 
 
 def search_card_names(mask: int) -> list[str]:
-    """Name the search cards of a mask, in the order of the cards."""
+    """Return the names of the search cards of a mask, in the order of the cards."""
     return [name for card, name in enumerate(_SEARCH_CARDS.names) if int(mask) >> card & 1]
 
 
 def player_name(seat: int) -> str:
-    """Name a seat, such as ``player_0``."""
+    """Return the name of a seat, such as ``player_0``."""
     return _PLAYERS.name(seat)
 
 
 def parse_player(text: str) -> int:
-    """Read what `player_name` wrote."""
+    """Return the seat of a name."""
     return _PLAYERS.parse(text)
 
 
@@ -160,45 +186,67 @@ def _actions(num_players: int) -> Names:
     return Names(f"an action of a game of {num_players}", [*asks, *finals, "exchange", *accusations, "pass"])
 
 
-def action_names(num_players: int) -> tuple[str, ...]:
-    """Name all actions of a game, in their order; ``+k`` is the k-th player to the actor's left.
-
-    Raises:
-        NotationError: there is no game of so many players.
-    """
+def _actions_of(game: int | Options) -> Names:
+    number = game.num_players if isinstance(game, Options) else game
     if (
-        isinstance(num_players, bool)
-        or not isinstance(num_players, (int, np.integer))
-        or not MIN_PLAYERS <= num_players <= MAX_PLAYERS
+        isinstance(number, bool)
+        or not isinstance(number, (int, np.integer))
+        or not MIN_PLAYERS <= number <= MAX_PLAYERS
     ):
-        raise NotationError(
-            f"num_players must be an integer from {MIN_PLAYERS} to {MAX_PLAYERS}, got {num_players!r:.20}"
-        )
-    return _actions(int(num_players)).names
+        raise NotationError(f"num_players must be an integer from {MIN_PLAYERS} to {MAX_PLAYERS}, got {number!r:.20}")
+    return _actions(int(number))
 
 
-def action_name(action: int, num_players: int) -> str:
-    """Name an action, such as ``ask +2 blue-opal with free-blue``, ``final +1 pair``, ``exchange``,
-    ``pass``.
-    """
-    action_names(num_players)
-    return _actions(int(num_players)).name(action)
+def action_names(game: int | Options) -> tuple[str, ...]:
+    """Return the names of all actions of a game, in their order.
 
-
-def parse_action(text: str, num_players: int) -> int:
-    """Read what `action_name` wrote.
+    Args:
+        game: the number of players, or the options of the game.
 
     Raises:
-        NotationError: the text names no action of this game; the message shows the forms and the
-            nearest ones.
+        NotationError: there cannot be a game of this number of players.
     """
-    action_names(num_players)
+    return _actions_of(game).names
+
+
+def action_name(action: int, game: int | Options) -> str:
+    """Return the name of an action; ``+k`` is the k-th player to the actor's left.
+
+    >>> action_name(0, 4), action_name(615, Options(num_players=4))
+    ('ask +1 red with red', 'exchange')
+
+    Args:
+        action: its number.
+        game: the number of players, or the options of the game.
+
+    Raises:
+        NotationError: there is no such action.
+    """
+    return _actions_of(game).name(action)
+
+
+def parse_action(text: str, game: int | Options) -> int:
+    """Return the number of an action.
+
+    >>> parse_action("ask +2 blue-opal with free-blue", 4)
+    213
+    >>> parse_action("pass", Options(num_players=4))
+    652
+
+    Args:
+        text: the name of the action.
+        game: the number of players, or the options of the game.
+
+    Raises:
+        NotationError: the text does not name an action of this game; the message shows the forms
+            and the nearest names.
+    """
+    names = _actions_of(game)
     try:
-        return _actions(int(num_players)).parse(text)
+        return names.parse(text)
     except NotationError as error:
-        forms = (
-            f"ask +K QUESTION with CARD, final +K QUESTION, exchange, accuse GEM, pass; K from 1 to {num_players - 1}"
-        )
+        farthest = game.num_players - 1 if isinstance(game, Options) else game - 1
+        forms = f"ask +K QUESTION with CARD, final +K QUESTION, exchange, accuse GEM, pass; K from 1 to {farthest}"
         raise NotationError(f"{error} ({forms})") from None
 
 
@@ -211,7 +259,7 @@ _RESULTS = {
 
 
 def event_text(event: np.ndarray, names: Sequence[str]) -> str:
-    """Tell a public event in one line; "" for none.
+    """Return a public event in words, on one line; "" for none.
 
     Args:
         event: i1 [6], a row of the events of a state or a view: kind, asker, target, question,

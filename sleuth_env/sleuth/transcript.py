@@ -1,9 +1,8 @@
-"""Whole games as text that replays to the same records: a bug report is a text file.
+"""Whole games as text that replays to the same records, so that a bug report is a text file.
 
-A game text holds everything: options, deal, generator and actions. It is read with every check that
-    the rules allow;
-nothing in it is ever executed. Its length is bounded, and of what was read only the actions are
-kept, not the state after each.
+A game text holds everything: the options, the deal, the state of the random generator, the actions
+and the result. Each line is checked against the rules as it is read; nothing in it is ever
+executed. Its length is bounded, and only the actions are kept, not the state after each.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from .notation import (
     search_card_names,
 )
 from .rules import legal, step
-from .state import FINISHED, RIGHT, STATE, TURN, new_states
+from .state import COUNT, FINISHED, RIGHT, STATE, TURN, new_states
 
 HEADER = "sleuth game 1"
 MAX_TEXT = 2_000_000  # characters; the longest game of 300 turns has some 100,000
@@ -42,20 +41,18 @@ MAX_SHOWN = 40  # characters of a foreign dtype that an error repeats
 
 
 def winner_names(state: np.void) -> list[str]:
-    """Name the players who were right (or survived), in order of place."""
+    """Return the names of the players who were right (or survived), in order of place."""
     seats = [seat for seat in range(len(state["place"])) if state["place"][seat] > 0]
     return [player_name(seat) for seat in sorted(seats, key=lambda seat: int(state["place"][seat]))]
 
 
 def pile_names(state: np.void) -> list[str]:
-    """Name the cards of the draw pile, the next one first."""
+    """Return the names of the cards of the draw pile, the next one first."""
     return [search_card_name(int(card)) for card in state["pile"][: int(state["pile_size"])][::-1]]
 
 
 def result_text(state: np.void) -> str:
-    """Tell how a game stands or ended, such as ``player_2 wins`` or ``unfinished, player_0 to
-    decide``.
-    """
+    """Return how a game stands or ended: ``player_2 wins``, ``unfinished, player_0 to decide``."""
     if state["phase"] != FINISHED:
         return f"unfinished, {player_name(int(state['actor']))} to decide"
     winners = winner_names(state)
@@ -99,8 +96,9 @@ class GameRecord:
 
     @cached_property
     def states(self) -> np.ndarray:
-        """Replay the game into one array, STATE [T + 1]: states[t] is the game before actions[t];
-        some 1,500 bytes each.
+        """Every state of the game, STATE [T + 1]; ``states[t]`` is the one before ``actions[t]``.
+
+        They are replayed at the first use and kept, some 1,500 bytes each.
         """
         copies = bytearray(self.first_state.tobytes())
         for move in self.moves():
@@ -119,22 +117,23 @@ class _Replay:
 
     @property
     def state(self) -> np.void:
-        """Give the game as it is now, STATE."""
+        """The game as it is now, STATE."""
         return self.states[0]
 
     def copy(self) -> np.void:
-        """Give a copy of the game as it is now, STATE, that nothing can change."""
+        """Return a copy of the game as it is now, STATE, that nothing can change."""
         # Bytes, because copies of a record array leave whatever was in memory in its padding.
         return np.frombuffer(self.states.tobytes(), STATE)[0]
 
     def legal_actions(self) -> np.ndarray:
-        """List what the player to decide may do, i8."""
+        """Return what the player to decide may do, i8."""
         legal(self.rules, self.states, self._legal)
         return np.flatnonzero(self._legal[0])
 
     def take(self, action: int) -> str | None:
-        """Take an action and give its announced answer, "" if nothing is announced; None if it is
-        illegal.
+        """Take an action and return its announced answer, "" if nothing is announced.
+
+        None means that it is illegal and nothing has changed.
         """
         seat = int(self.state["actor"])
         taken = np.zeros(1, np.uint8)
@@ -143,7 +142,7 @@ class _Replay:
         if not taken[0]:
             return None
         if action < self.rules["exchange_at"][0]:
-            return str(self.state["events"][0, 5])
+            return str(self.state["events"][0, COUNT])
         if self.state["accused"][seat]:
             return "right" if self.state["standing"][seat] == RIGHT else "wrong"
         return ""
@@ -153,7 +152,7 @@ class _Replay:
 
 
 def _one_state(states: Any) -> np.ndarray:
-    """Give a STATE record, or an array of one, as a copy STATE [1]."""
+    """Return a STATE record, or an array of one, as a copy STATE [1]."""
     given = np.asarray(states)
     if given.dtype != STATE or given.size != 1:
         raise NotationError(
@@ -190,9 +189,9 @@ def _action_lines(replay: _Replay, num_players: int, actions: Iterable[int]) -> 
         seat = int(replay.state["actor"])
         answer = replay.take(int(action))
         if answer is None:
-            raise NotationError(
-                f"action {number} ({name}) is illegal where it stands ({result_text(replay.state)}); {_legal_names(replay, name, num_players)}"
-            )
+            where = result_text(replay.state)
+            legal_names = _legal_names(replay, name, num_players)
+            raise NotationError(f"action {number} ({name}) is illegal where it stands ({where}); {legal_names}")
         yield f"{player_name(seat)}: {name}{' -> ' if answer else ''}{answer}"
 
 
@@ -202,7 +201,7 @@ def _legal_names(replay: _Replay, name: str, num_players: int) -> str:
 
 
 def _check_fresh(head: list[str], first: np.ndarray) -> None:
-    """Refuse a game that its deal, as written, would not bring back."""
+    """Raise NotationError unless reading the deal back gives the same state."""
     try:
         fresh = _read_deal(_Lines("\n".join(head)))[1].tobytes() == first.tobytes()
     except NotationError as error:
@@ -214,13 +213,21 @@ def _check_fresh(head: list[str], first: np.ndarray) -> None:
 def game_text(options: Options, first_state: Any, actions: Iterable[int]) -> str:
     """Write a game, finished or not, as a text that `parse_game` replays to the same states.
 
+    >>> from sleuth_env.sleuth import deal
+    >>> options = Options(num_players=3)
+    >>> states = new_states(1)
+    >>> deal(make_rules(options), states, np.array([1], np.uint64))
+    >>> text = game_text(options, states, [parse_action("exchange", options)])
+    >>> text.splitlines()[-3:]
+    ['player_0: exchange', '', 'result: unfinished, player_1 to decide']
+
     Args:
         options: the options of the game.
         first_state: STATE, one record (or an array of one), as `deal` left it.
         actions: the actions taken since, in order.
 
     Raises:
-        NotationError: the state is no fresh deal of these options, or an action is illegal.
+        NotationError: the state is not a fresh deal of these options, or an action is illegal.
     """
     first = _one_state(first_state)
     head = list(_deal_lines(options, first[0]))
@@ -241,7 +248,7 @@ def _fail(number: int, line: str, message: str) -> NoReturn:
 
 
 class _Lines:
-    """The lines of a text that say something, with their numbers; ``#`` starts a comment."""
+    """The lines of a text that are neither empty nor comments (after ``#``), with their numbers."""
 
     def __init__(self, text: str) -> None:
         # One after the other: a list of a million short lines would take fifty times the memory of
@@ -252,7 +259,7 @@ class _Lines:
         self._next = next(self._lines, None)
 
     def next(self, expected: str) -> tuple[int, str]:
-        """Give the next line with its number, or say what should have stood there."""
+        """Return the next line with its number, or raise an error with what should have stood there."""
         if self._next is None:
             raise NotationError(f"line {self._end}: the text ends where {expected} is expected")
         line = self._next
@@ -260,7 +267,7 @@ class _Lines:
         return line
 
     def value(self, key: str) -> tuple[int, str, str]:
-        """Give the next line, which must be ``key: value``, with its number and its value."""
+        """Return the number, the text and the value of the next line, which must be ``key: value``."""
         number, line = self.next(f"'{key}: ...'")
         found, _, value = line.partition(": ")
         if found != key or not value:
@@ -268,7 +275,7 @@ class _Lines:
         return number, line, value
 
     def done(self) -> bool:
-        """Say whether no line is left."""
+        """Whether all lines have been read."""
         return self._next is None
 
 
@@ -307,7 +314,7 @@ class _Deal:
         self._dealt: dict[int, int] = {}
 
     def read(self, key: str, size: int) -> list[int]:
-        """Read the line of a hand, which must have `size` cards that no line before has."""
+        """Read a line of `size` cards, none of which any line before has."""
         number, line, value = self._lines.value(key)
         words = [] if value == "none" else value.split(" ")
         if len(words) != size:
@@ -372,19 +379,12 @@ def _read_generator(lines: _Lines) -> int:
 def _read_action(replay: _Replay, num_players: int, number: int, line: str) -> int:
     """Check one line of play against the game so far and play it."""
     actor = int(replay.state["actor"])
+    result = result_text(replay.state)
     if actor < 0:
-        _fail(
-            number,
-            line,
-            f"the game is finished ({result_text(replay.state)}); expected 'result: {result_text(replay.state)}'",
-        )
+        _fail(number, line, f"the game is finished ({result}); expected 'result: {result}'")
     player, _, rest = line.partition(": ")
     if player != player_name(actor):
-        _fail(
-            number,
-            line,
-            f"expected '{player_name(actor)}: ACTION', who decides here, or 'result: {result_text(replay.state)}'",
-        )
+        _fail(number, line, f"expected '{player_name(actor)}: ACTION', who decides here, or 'result: {result}'")
     name, arrow, said = rest.partition(" -> ")
     try:
         action = parse_action(name, num_players)
@@ -401,12 +401,20 @@ def _read_action(replay: _Replay, num_players: int, number: int, line: str) -> i
 def parse_game(text: str) -> GameRecord:
     """Read a game text and replay it.
 
+    >>> from sleuth_env.sleuth import deal
+    >>> options = Options(num_players=3)
+    >>> states = new_states(1)
+    >>> deal(make_rules(options), states, np.array([1], np.uint64))
+    >>> record = parse_game(game_text(options, states, [parse_action("exchange", options)]))
+    >>> [action_name(action, record.options) for action in record.actions]
+    ['exchange']
+
     The answers after ``->`` may be left out; those given are checked, and so is the result that
     ends the text.
 
     Raises:
-        NotationError: something is wrong; the message has the number of the line, quotes it and
-            says what is right.
+        NotationError: the text is wrong; the message has the number of the line, quotes it and says
+            what is right.
     """
     if not isinstance(text, str):
         raise NotationError(f"a game text must be a str, got {quoted(text)}")

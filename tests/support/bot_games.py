@@ -9,7 +9,7 @@ import numpy as np
 
 from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth.bots import make_bot
-from sleuth_env.sleuth.bots.simple import Bot
+from sleuth_env.sleuth.bots.base import Bot
 from sleuth_env.sleuth.cards import Options, make_rules, num_actions
 from sleuth_env.sleuth.view import VIEW, view
 
@@ -32,21 +32,21 @@ class BotGames:
     Args:
         options: the game.
         names: a bot for each seat; they are repeated if there are fewer.
-        num_games: how many games are played at once.
+        num_games: the number of games that are played at once.
         seed: settles the deals and the bots' choices.
     """
 
     def __init__(self, options: Options, names: Sequence[str], num_games: int, seed: int = 0) -> None:
         self.options = options
         self.rules = make_rules(options)
-        self.chance = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(seed)
         bots = {name: make_bot(name, options) for name in names}
         self.seats = [bots[names[seat % len(names)]] for seat in range(options.num_players)]
         self.states = kernels.new_states(num_games)
-        kernels.deal(self.rules, self.states, self.chance.integers(0, 2**64, num_games, np.uint64))
+        kernels.deal(self.rules, self.states, self.rng.integers(0, 2**64, num_games, np.uint64))
 
     def play(self, limit: int = 100_000) -> Iterator[Decisions]:
-        """Play on to the end (or for so many rounds); give every decision."""
+        """Play on to the end (or for a number of rounds), and yield every decision."""
         for _ in range(limit):
             actors = self.states["actor"].copy()
             if (actors < 0).all():
@@ -63,7 +63,7 @@ class BotGames:
         taken = np.zeros(rows.size, "u1")
         view(self.rules, states, states["actor"].astype("i8"), views)
         kernels.legal(self.rules, states, legal)
-        seeds = self.chance.integers(0, 2**64, rows.size, np.uint64)
+        seeds = self.rng.integers(0, 2**64, rows.size, np.uint64)
         decisions = Decisions(bot, rows, states.copy(), views, legal, seeds, bot.act(views, legal, seeds))
         kernels.step(self.rules, states, decisions.actions, taken, np.zeros((len(taken), 7)))
         assert taken.all(), f"{bot.name} chose illegal actions {decisions.actions[taken == 0]}"

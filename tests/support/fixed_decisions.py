@@ -1,6 +1,4 @@
-"""Play fixed games between bots and print a digest of all they deduced and did: run with and
-without compilation.
-"""
+"""Print a digest of what bots deduce and do in fixed games, to compare compiled and plain kernels."""
 
 from __future__ import annotations
 
@@ -11,11 +9,12 @@ from sleuth_env.sleuth.cards import Options
 from sleuth_env.sleuth.clues import read_sheet
 from tests.support.bot_games import BotGames
 
+# The number of decisions for each game.
 GAMES = {Options(3): 120, Options(4, missing=2, double_interrogation=True): 40, Options(5, super_sleuth=True): 40}
 
 
 def digest() -> str:
-    """Give a digest of so many decisions of each game."""
+    """Return a digest of the decisions of all games."""
     everything = hashlib.sha256()
     for options, limit in GAMES.items():
         games = BotGames(options, ("sheet", "cautious", "random"), 1, seed=5)

@@ -1,6 +1,4 @@
-"""What a seat knows by section 10 of the rules, told by the oracle and put into the words of a
-VIEW.
-"""
+"""What a seat knows by section 10 of the rules: the oracle's knowledge as a VIEW."""
 
 from __future__ import annotations
 
@@ -12,15 +10,15 @@ from tests.support.oracle import Oracle, words
 
 
 def expected_view(game: Oracle, seat: int) -> np.ndarray:
-    """Give what a seat knows of the oracle's game, as VIEW [1]."""
+    """Return what a seat knows of the oracle's game, as VIEW [1]."""
     known = np.zeros(1, VIEW)
     for field in ("answers", "events", "first_target"):
         known[field] = -1
     known["events"][..., 0] = 0
-    _tell_table(game, seat, known[0])
-    _tell_own(game, seat, known[0])
-    _tell_seats(game, seat, known[0])
-    _tell_history(game, seat, known[0])
+    _copy_table(game, seat, known[0])
+    _copy_own(game, seat, known[0])
+    _copy_seats(game, seat, known[0])
+    _copy_history(game, seat, known[0])
     return known
 
 
@@ -28,7 +26,7 @@ def _left_of(game: Oracle, seat: int, other: int) -> int:
     return (other - seat) % game.n
 
 
-def _tell_table(game: Oracle, seat: int, known: np.void) -> None:
+def _copy_table(game: Oracle, seat: int, known: np.void) -> None:
     known["seat"] = seat
     known["num_players"] = game.n
     known["missing"] = game.options.missing
@@ -44,7 +42,7 @@ def _tell_table(game: Oracle, seat: int, known: np.void) -> None:
     known["table"] = gem_mask(game.table)
 
 
-def _tell_own(game: Oracle, seat: int, known: np.void) -> None:
+def _copy_own(game: Oracle, seat: int, known: np.void) -> None:
     known["hand"] = gem_mask(game.hands[seat])
     known["to_act"] = game.actor == seat
     known["accusing"] = gem_mask(game.naming) if game.actor == seat else 0
@@ -52,7 +50,7 @@ def _tell_own(game: Oracle, seat: int, known: np.void) -> None:
     known["missing_gems"] = gem_mask(game.missing) if game.knows_missing(seat) else 0
 
 
-def _tell_seats(game: Oracle, seat: int, known: np.void) -> None:
+def _copy_seats(game: Oracle, seat: int, known: np.void) -> None:
     for other in range(game.n):
         k = _left_of(game, seat, other)
         known["search"][k] = card_mask(game.search[other])
@@ -64,7 +62,7 @@ def _tell_seats(game: Oracle, seat: int, known: np.void) -> None:
         known["place"][k] = game.place_seen_by(seat, other)
 
 
-def _tell_history(game: Oracle, seat: int, known: np.void) -> None:
+def _copy_history(game: Oracle, seat: int, known: np.void) -> None:
     for (target, question), count in game.answers().items():
         known["answers"][_left_of(game, seat, target), QUESTION_INDEX[question]] = count
         known["told"][_left_of(game, seat, target)] |= 1 << QUESTION_INDEX[question]

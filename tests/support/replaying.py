@@ -1,6 +1,4 @@
-"""Replay a game's public history in a game whose hidden cards are others (see
-`tests.substitution`).
-"""
+"""Replay a game's public history in a game with other hidden cards (see `substitution`)."""
 
 from __future__ import annotations
 
@@ -19,17 +17,17 @@ class Replay:
     Args:
         history: the game as it was.
         viewer: the seat that must not notice.
-        seed: of the random changes.
+        seed: for the random changes.
     """
 
     def __init__(self, history: History, viewer: int, seed: int) -> None:
         self.original = history
         self.viewer = viewer
-        self.chance = random.Random(seed)
+        self.rng = random.Random(seed)
         self.options = history.options
         self.rules = make_rules(history.options)
         self.game = history.states[0].copy()
-        for holder, gems in Redeal(history, viewer, self.chance).search().items():
+        for holder, gems in Redeal(history, viewer, self.rng).search().items():
             if holder == MISSING:
                 self.game["missing_gems"] = gems
             else:
@@ -41,10 +39,10 @@ class Replay:
     def _choose_accusations(self) -> None:
         missing = int(self.game["missing_gems"][0])
         self.accusations = {}
-        for seat, right in other_results(self.original, self.viewer, self.chance).items():
+        for seat, right in other_results(self.original, self.viewer, self.rng).items():
             wrong = missing
             while wrong == missing:
-                wrong = sum(1 << gem for gem in self.chance.sample(range(NUM_GEMS), self.options.missing))
+                wrong = sum(1 << gem for gem in self.rng.sample(range(NUM_GEMS), self.options.missing))
             self.accusations[seat] = missing if right else wrong
 
     # --- step by step; all offers of a round are replayed together ---
@@ -63,13 +61,13 @@ class Replay:
             at = end
 
     def _counterpart(self, at: int, action: int) -> int:
-        """Give the action of the changed game: another gem where somebody else accuses."""
+        """Return the action of the changed game: another gem where somebody else accuses."""
         actor = int(self.original.states[at]["actor"][0])
         first_gem = int(self.rules["accuse_at"][0])
         if actor == self.viewer or not first_gem <= action < int(self.rules["pass_at"][0]):
             return action
         unnamed = self.accusations[actor] & ~int(self.game["accusing"][0])
-        return first_gem + self.chance.choice([gem for gem in range(NUM_GEMS) if unnamed >> gem & 1])
+        return first_gem + self.rng.choice([gem for gem in range(NUM_GEMS) if unnamed >> gem & 1])
 
     def _replay_offers(self, at: int, end: int) -> None:
         before = self.original.states[at][0]
@@ -91,17 +89,17 @@ class Replay:
     def _other_order(self, queue: list[int], done: dict[int, list[int]]) -> list[int]:
         """Mix those who passed among the others.
 
-        The viewer sees accusations, and whether they come before his own offer; and a turn goes on
-        at once after the last offer.
+        The viewer sees accusations, and whether they come before the viewer's own offer; and a turn
+        goes on at once after the last offer.
         """
         first_gem = int(self.rules["accuse_at"][0])
         no_more = int(self.rules["pass_at"][0])
         seen = [
             seat for seat in queue if seat == self.viewer or any(first_gem <= action < no_more for action in done[seat])
         ]
-        mixed = self.chance.sample(queue, len(queue))
+        mixed = self.rng.sample(queue, len(queue))
         while (mixed[-1] in seen) != (queue[-1] in seen):
-            self.chance.shuffle(mixed)
+            self.rng.shuffle(mixed)
         in_order = iter(seen)
         return [next(in_order) if seat in seen else seat for seat in mixed]
 
@@ -116,23 +114,21 @@ class Replay:
         self.history.states.append(self.game.copy())
 
     def _mix_pile(self, at: int, end: int) -> None:
-        """Mix the cards that nobody draws in these steps; where the pile is shuffled anew, let it
-        be shuffled alike.
-        """
+        """Mix the cards that nobody draws in these steps; where the pile is reshuffled, do it alike."""
         before = self.original.states[at][0]
         after = self.original.states[end][0]
         size = int(before["pile_size"])
         shuffled = int(after["pile_size"]) > size or (int(before["discards"]) & ~int(after["discards"])) != 0
         drawn = size if shuffled else size - int(after["pile_size"])
         rest = before["pile"][: size - drawn].tolist()
-        self.chance.shuffle(rest)
+        self.rng.shuffle(rest)
         self.game["pile"][0, :size] = rest + before["pile"][size - drawn : size].tolist()
-        self.game["rng"] = self.original.states[end - 1]["rng"] if shuffled else self.chance.getrandbits(64)
+        self.game["rng"] = self.original.states[end - 1]["rng"] if shuffled else self.rng.getrandbits(64)
 
     # --- what was changed ---
 
     def changed(self) -> list[str]:
-        """Name the hidden things that differ from the game as it was."""
+        """Return the names of the hidden things that differ from the game as it was."""
         old = self.original.states[-1][0]
         new = self.history.states[-1][0]
         names = [
@@ -148,7 +144,7 @@ class Replay:
         return names + (["offers"] if offers[0] != offers[1] else [])
 
     def secrets(self) -> list[str]:
-        """Name the kinds of secrets that this game has for the viewer."""
+        """Return the names of the kinds of secrets that this game has for the viewer."""
         last = self.original.states[-1][0]
         others = [seat for seat in range(self.options.num_players) if seat != self.viewer]
         has = {

@@ -1,4 +1,4 @@
-"""A game set up by hand and told in the rule book's words."""
+"""A game set up by hand and played in the rule book's words."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from tests.support.oracle import ACTIONS, CARDS_IN_HAND, GEMS, NUMBERS, SEARCH_C
 
 
 class Situation:
-    """Lay out the cards that matter; the others fill hands, table and pile in the order of their
-    names' lists.
+    """Lay out the cards that matter.
+
+    The others fill hands, table and pile in the order in which the oracle lists them.
 
     Args:
         options: the game that is played; the first turn is seat 0's.
@@ -72,7 +73,7 @@ class Situation:
         state["discards"] = 0 if pile is None else card_mask(rest)
 
     def do(self, *action: object) -> bool:
-        """Take an action in words and say whether the kernel took it."""
+        """Take an action in words; return whether the kernel took it."""
         taken = np.zeros(1, "u1")
         kernels.step(self.rules, self.states, np.array([NUMBERS[self.n][action]]), taken, self.last_rewards)
         assert self.problems() == 0
@@ -99,40 +100,40 @@ class Situation:
             assert self.do("pass")
 
     def legal(self) -> set[tuple]:
-        """Give the legal actions in words."""
+        """Return the legal actions in words."""
         marks = np.zeros((1, len(ACTIONS[self.n])), "u1")
         kernels.legal(self.rules, self.states, marks)
         return {ACTIONS[self.n][number] for number in np.flatnonzero(marks[0])}
 
     def verbs(self) -> set[str]:
-        """Give the verbs of the legal actions."""
+        """Return the verbs of the legal actions."""
         return {action[0] for action in self.legal()}
 
     def __getattr__(self, field: str) -> int | np.ndarray:
-        """Give a field of the state."""
+        """Return a field of the state."""
         value = self.__dict__["states"][field][0]
         return value if isinstance(value, np.ndarray) else int(value)
 
     def announced(self, seat: int, question: str) -> int:
-        """Give the number that a seat announced for a question, -1 if it was not asked."""
+        """Return the number that a seat announced for a question, -1 if it was not asked."""
         return int(self.states["answers"][0, seat, QUESTION_INDEX[question]])
 
     def shown(self, asker: int, target: int) -> set[str]:
-        """Give the gems of the target that the asker has been shown."""
+        """Return the gems of the target that the asker has been shown."""
         return gem_names(int(self.states["seen"][0, asker, target]))
 
     def search_cards(self, seat: int) -> set[str]:
-        """Give a seat's face-up search cards."""
+        """Return a seat's face-up search cards."""
         return {card for i, card in enumerate(SEARCH_CARDS) if int(self.states["search"][0, seat]) >> i & 1}
 
     def seen_by(self, seat: int) -> np.void:
-        """Give a seat's view."""
+        """Return a seat's view."""
         views = np.zeros(1, VIEW)
         view(self.rules, self.states, np.array([seat]), views)
         return views[0]
 
     def rewards(self) -> list[float]:
-        """Give the players' rewards."""
+        """Return the players' rewards."""
         rewards = self.last_rewards
         terminated = np.zeros((1, 7), "u1")
         truncated = np.zeros((1, 7), "u1")
@@ -143,12 +144,12 @@ class Situation:
         return rewards[0, : self.n].tolist()
 
     def problems(self) -> int:
-        """Give the flags of broken invariants."""
+        """Return the flags of broken invariants."""
         flags = np.zeros(1, "i8")
         kernels.problems(self.rules, self.states, flags)
         return int(flags[0])
 
 
 def gem_names(mask: int) -> set[str]:
-    """Name the gems of a mask."""
+    """Return the names of the gems of a mask."""
     return {gem for i, gem in enumerate(GEMS) if mask >> i & 1}

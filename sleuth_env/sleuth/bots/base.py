@@ -1,20 +1,57 @@
-"""What all bots have in common: how they are called, when they accuse, what they do when there is
-nothing to ask.
+"""What the bots have in common.
+
+That is how they are called, how they read a sheet, when they accuse, how they choose among
+questions whose worth is known, and what they do when there is nothing to ask.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...bits import below, lowest, mixed, popcount
+from ...bits import advance, below, members, mixed, popcount
+from ...deduction.evidence import EVIDENCE
+from ...deduction.sheet import SHEET, propagate
 from ...kernels import inner, kernel
-from ..cards import Options, make_rules
+from ..cards import FIRST_FREE, NUM_PAIRS, NUM_SEARCH_CARDS, PLAIN_FREE, Options, make_rules
+from ..clues import clues
 from ..state import MUST_ACCUSE, OFFER
+
+
+def card_kind(card: int) -> int:
+    """Return what a search card can be used for: 0 one question, 1 those with its element, 2 all."""
+    return int(card >= FIRST_FREE) + int(card == PLAIN_FREE)
+
+
+# What a bot sets against the worth of a question, in the same unit.
+COSTS = np.dtype(
+    [
+        ("turn", "f8"),  # a question that is worth no more than this is not asked
+        ("cards", "f8", NUM_SEARCH_CARDS),  # the price of spending each search card
+        ("tie_break", "f8"),  # a random multiple of this, below 1024, is added to settle ties
+    ],
+    align=True,
+)
+
+
+def make_costs(turn: float, free_element: float, free: float, tie_break: float) -> np.ndarray:
+    """Return the costs of a bot (COSTS [1]); search cards for a single question cost nothing.
+
+    Args:
+        turn: a question that is worth no more than this is not asked.
+        free_element: the price of a card for any question with its element.
+        free: the price of the card for any question.
+        tie_break: a random multiple of this, below 1024, is added to settle ties.
+    """
+    costs = np.zeros(1, COSTS)
+    costs["turn"] = turn
+    costs["cards"] = [(0.0, free_element, free)[card_kind(card)] for card in range(NUM_SEARCH_CARDS)]
+    costs["tie_break"] = tie_break
+    return costs
 
 
 @inner
 def any_legal(row, bits):
-    """Choose one of the legal actions, -1 where there is none."""
+    """Choose one of the legal actions (row: u1 [A]), -1 where there is none."""
     count = 0
     for action in range(row.size):
         count += row[action]
@@ -29,16 +66,11 @@ def any_legal(row, bits):
 
 @inner
 def _next_accused(v, sheet):
-    """Choose the next gem to accuse: a proved one if any, else the one with the fewest other places
-    to be.
-    """
+    """Choose the next gem to accuse: a proved one, else the one with the fewest other places to be."""
     last = int(v["num_players"]) - 1
     best = -1
     fewest = 1e9
-    todo = sheet["can"][last] & ~v["accusing"]
-    while todo:
-        gem = lowest(todo)
-        todo &= todo - 1
+    for gem in members(sheet["can"][last] & ~v["accusing"]):
         places = 0.0
         for h in range(last):
             places += (sheet["can"][h] >> gem & 1) / max(popcount(sheet["can"][h]), 1)
@@ -51,8 +83,13 @@ def _next_accused(v, sheet):
 
 @kernel
 def accuse_or_decline(rules, views, sheets, actions):
-    """Where nothing is chosen yet and no question is to be chosen: accuse when proved or forced to,
-    else decline an offer.
+    """Accuse where it is proved or must be done, else decline an offer.
+
+    Args:
+        rules: RULES [1].
+        views: VIEW [B].
+        sheets: SHEET [B].
+        actions: i8 [B], changed where it is -1 and there is something to accuse or to decline.
     """
     for b in range(views.size):
         if actions[b] >= 0:
@@ -65,10 +102,62 @@ def accuse_or_decline(rules, views, sheets, actions):
             actions[b] = rules[0]["pass_at"]
 
 
+@inner
+def best_ask(rules, v, legal, bits, worths, costs):
+    """Return the ask of the greatest worth after the price of its search card, -1 if none is worth a turn.
+
+    Args:
+        rules: one RULES record.
+        v: one VIEW record.
+        legal: u1 [A].
+        bits: u8, settles ties.
+        worths: f8 [H - 1, Q], what each question is worth; NaN is worth nothing.
+        costs: one COSTS record.
+    """
+    best = -1
+    most = -1e9
+    opponents = rules["num_players"] - 1
+    for card in members(v["search"][0]):
+        for i in range(rules["num_card_pairs"][card] * opponents):
+            holder = i % opponents
+            pair = rules["card_pairs"][card, i // opponents]
+            action = holder * NUM_PAIRS + pair
+            worth = worths[holder, rules["pair_question"][pair]]
+            bits = advance(bits)
+            value = worth - costs["cards"][card] + costs["tie_break"] * below(mixed(bits), 1024)
+            if legal[action] and worth > costs["turn"] and value > most:
+                best = action
+                most = value
+    return best
+
+
+@kernel
+def ask_most(rules, views, legal, seeds, worths, costs, actions):
+    """Ask what is worth most after the price of its search card, if it is worth a turn.
+
+    Args:
+        rules: RULES [1].
+        views: VIEW [B].
+        legal: u1 [B, A].
+        seeds: u8 [B], they settle ties.
+        worths: f8 [B, H - 1, Q], what each question is worth; NaN is worth nothing.
+        costs: COSTS [1].
+        actions: i8 [B], changed where it is -1 and there is such a question.
+    """
+    for b in range(views.size):
+        if actions[b] < 0:
+            actions[b] = best_ask(rules[0], views[b], legal[b], seeds[b], worths[b], costs[0])
+
+
 @kernel
 def fall_back(rules, legal, seeds, actions):
-    """Where nothing is chosen yet, pass (after one of two questions), else exchange; and never do
-    what is illegal.
+    """Pass (after one of two questions) or else exchange, and never do what is illegal.
+
+    Args:
+        rules: RULES [1].
+        legal: u1 [B, A].
+        seeds: u8 [B], they choose among the legal actions in the place of an illegal one.
+        actions: i8 [B], changed where it is -1 or illegal; -1 remains where nothing is legal.
     """
     for b in range(actions.size):
         if actions[b] < 0:
@@ -77,8 +166,17 @@ def fall_back(rules, legal, seeds, actions):
             actions[b] = any_legal(legal[b], mixed(seeds[b]))
 
 
+def evidence_and_sheets(rules: np.ndarray, views: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what some views (VIEW [B]) say about the gems, as EVIDENCE [B] and as SHEET [B]."""
+    evidence = np.empty(views.size, EVIDENCE)
+    sheets = np.empty(views.size, SHEET)
+    clues(rules, views, evidence)
+    propagate(evidence, sheets)
+    return evidence, sheets
+
+
 class Bot:
-    """A player with a name who knows the rules of his game."""
+    """A player with a name who knows the rules of their game."""
 
     name = ""
 
@@ -87,7 +185,7 @@ class Bot:
         self.rules = make_rules(options)
 
     def seated(self, options: Options) -> Bot:
-        """Give this bot as a player of a game with these options."""
+        """Return this bot as a player of a game with these options."""
         return self if options == self.options else type(self)(options)
 
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:

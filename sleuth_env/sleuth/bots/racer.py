@@ -1,5 +1,4 @@
-"""The bot ``racer``: it asks like `entropy`, but guesses where waiting for a proof is the greater
-risk.
+"""The bot `racer`: it asks like `entropy`, but guesses where waiting is the greater risk.
 
 At an offer its chance is that of the likeliest missing gems; on its turn that of the best final
 question, whose answer it sees before it must accuse. The chance to win later by waiting instead is
@@ -18,44 +17,43 @@ from typing import Any
 import numpy as np
 
 from ...bits import lowest
-from ..belief import Beliefs, belief, beliefs
+from ..belief import belief, beliefs
 from ..cards import NUM_QUESTIONS, Options
 from ..state import IN, OFFER
-from .entropy import SURE, EntropyBot
+from .entropy import SURE, CountingBot
 
+OUTLOOKS = Path(__file__).with_name("outlook.json")
 # What the chance to win later is estimated from, see `situations`.
 FEATURES = ("one", "bits", "chance", "wait", "rounds", "told", "rivals")
 CHANCE = FEATURES.index("chance")
 # The best final question hardly ever multiplies the chance of the likeliest gem by more than this.
 MOST_GAIN = 4.0
 # Joint states that are counted to appraise all final questions, and kept of each layer where there
-# are more. With so many the chances are hardly ever good enough, and an estimate tells it.
+# are more. Where there are more the chances are hardly ever good enough, and an estimate shows it.
 CAP = 10_000
 KEEP = 200
 
 
 @cache
 def _outlooks() -> dict[str, dict[str, dict[str, Any]]]:
-    found: dict[str, dict[str, dict[str, Any]]] = json.loads(Path(__file__).with_name("outlook.json").read_text())
+    found: dict[str, dict[str, dict[str, Any]]] = json.loads(OUTLOOKS.read_text())
     return found
 
 
 def variant(options: Options) -> str:
-    """Name the kind of game that is closest: the first that applies, whatever the other options
-    are.
-    """
+    """Return the name of the closest kind of game: the first that applies, whatever else is chosen."""
     if options.missing > 1:
         return "missing"
-    return (
-        "super_sleuth" if options.super_sleuth else "double_interrogation" if options.double_interrogation else "base"
-    )
+    if options.super_sleuth:
+        return "super_sleuth"
+    return "double_interrogation" if options.double_interrogation else "base"
 
 
 def outlook(options: Options) -> dict[str, np.ndarray]:
-    """Give the weights of `FEATURES` at an "offer" and on a "turn", f8 [F] each.
+    """Return the weights of `FEATURES` at an "offer" and on a "turn", f8 [F] each.
 
-    They are those of the game's `variant` where it was fitted for so many players, else those of
-    the base game for so many or the next below.
+    They are those of the game's `variant` where it was fitted for this number of players, else
+    those of the base game for this number or the next below.
     """
     fitted = _outlooks().get(variant(options), {})
     base = _outlooks()["base"]
@@ -65,7 +63,7 @@ def outlook(options: Options) -> dict[str, np.ndarray]:
 
 
 def situations(views: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """Say in numbers how the race stands for some seats.
+    """Return in numbers how the race stands for some seats.
 
     Args:
         views: VIEW [B].
@@ -74,8 +72,8 @@ def situations(views: np.ndarray, missing: np.ndarray) -> np.ndarray:
     Returns:
         f8 [B, F], the `FEATURES`: 1; open bits about a missing gem; the chance to be right now, in
         place of which stands the most that it can be at an offer; turns of others before the next
-        own, turns so far, and answers given to others, these three in rounds; the logarithm of the
-        number of rivals still in contention.
+        own, turns until now, and answers given to others, these three in rounds; the logarithm of
+        the number of rivals still in contention.
     """
     players = views["num_players"]
     rows = np.arange(views.size)
@@ -93,9 +91,88 @@ def situations(views: np.ndarray, missing: np.ndarray) -> np.ndarray:
     )
 
 
-class RacerBot(EntropyBot):
-    """Ask what tells most; accuse, or ask a final question, when being right is likelier than
-    winning later.
+class Daring:
+    """Accuse, or ask a final question, when being right is likelier than winning later.
+
+    `gem_to_risk` and `final_question` are what a `CountingBot` is given.
+
+    Args:
+        options: the game.
+        weights: to be taken in the place of the game's `outlook`.
+    """
+
+    def __init__(self, options: Options, weights: dict[str, np.ndarray] | None = None) -> None:
+        self.outlook = outlook(options) if weights is None else weights
+
+    def dares(self, moment: str, race: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Decide where to accuse at once or to ask a final question.
+
+        Args:
+            moment: "offer" or "turn".
+            race: f8 [B, F], see `situations`.
+            seeds: u8 [B], those of the decisions; unused here.
+
+        Returns:
+            bool [B].
+        """
+        return (race[:, CHANCE] > SURE) | (race[:, CHANCE] > self.prospects(moment, race))
+
+    def prospects(self, moment: str, race: np.ndarray) -> np.ndarray:
+        """Estimate the chances to win by waiting, f8 [B]; 1 for a player who is left alone."""
+        return 1.0 / (1.0 + np.exp(-race @ self.outlook[moment]))
+
+    def gem_to_risk(self, rules: np.ndarray, views: np.ndarray, missing: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Choose a gem of the likeliest set where that is worth the risk, see `entropy.Choice`."""
+        race = situations(views, missing)
+        hopeful = race[:, CHANCE] > self.prospects("offer", race)
+        race[:, CHANCE], gems = _likeliest(rules, views, missing, hopeful)
+        return np.where(self.dares("offer", race, seeds), gems, -1)
+
+    def final_question(
+        self, rules: np.ndarray, views: np.ndarray, missing: np.ndarray, seeds: np.ndarray
+    ) -> np.ndarray:
+        """Choose the question after which an accusation is likeliest to be right, if worth the risk.
+
+        See `entropy.Choice`.
+        """
+        race = situations(views, missing)
+        hopeful = MOST_GAIN * race[:, CHANCE] > self.prospects("turn", race)
+        race[:, CHANCE] = 0.0
+        questions = np.zeros(views.size, np.int64)
+        asked = beliefs(rules, views[hopeful], everything=True, cap=CAP, keep=KEEP)
+        rightly = asked.worths["rightly"].reshape(-1, (int(rules["num_players"][0]) - 1) * NUM_QUESTIONS)
+        race[hopeful, CHANCE] = rightly.max(axis=1)
+        questions[hopeful] = rightly.argmax(axis=1)
+        return np.where(self.dares("turn", race, seeds), questions, -1)
+
+
+def _likeliest(
+    rules: np.ndarray, views: np.ndarray, missing: np.ndarray, hopeful: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the chance of the likeliest set of missing gems and one gem of it.
+
+    Args:
+        rules: RULES [1].
+        views: VIEW [B].
+        missing: f8 [B, C], probability of each gem to be missing.
+        hopeful: bool [B], where to look if several gems are missing.
+
+    Returns:
+        f8 [B], 0 where nothing was looked for, and i8 [B].
+    """
+    if rules["missing"][0] == 1:
+        return missing.max(axis=1), missing.argmax(axis=1)
+    chances = np.zeros(views.size)
+    gems = np.zeros(views.size, np.int64)
+    for row in np.flatnonzero(hopeful):
+        sets, shares = belief(rules, views[row : row + 1]).missing_sets
+        chances[row] = shares.max()
+        gems[row] = lowest(int(sets[shares.argmax()]))
+    return chances, gems
+
+
+class RacerBot(CountingBot):
+    """Ask what tells most; accuse, or ask a final question, where `Daring` does.
 
     Args:
         options: the game.
@@ -105,69 +182,5 @@ class RacerBot(EntropyBot):
     name = "racer"
 
     def __init__(self, options: Options, weights: dict[str, np.ndarray] | None = None) -> None:
-        super().__init__(options)
-        self.outlook = outlook(options) if weights is None else weights
-
-    def dares(self, moment: str, race: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-        """Tell where to accuse at once or to ask a final question.
-
-        Args:
-            moment: "offer" or "turn".
-            race: f8 [B, F], see `situations`.
-            seeds: u8 [B], unused here: those of the decisions.
-
-        Returns:
-            bool [B].
-        """
-        return (race[:, CHANCE] > SURE) | (race[:, CHANCE] > self.prospects(moment, race))
-
-    def prospects(self, moment: str, race: np.ndarray) -> np.ndarray:
-        """Estimate the chances to win by waiting, f8 [B]; who is left alone has all the time."""
-        return 1.0 / (1.0 + np.exp(-race @ self.outlook[moment]))
-
-    def _decline_early(self, views: np.ndarray, open_rows: np.ndarray, actions: np.ndarray) -> None:
-        """Leave every offer to be weighed."""
-
-    def _venture(self, views: np.ndarray, seeds: np.ndarray, found: Beliefs, actions: np.ndarray) -> None:
-        """At an offer, accuse the likeliest gems where that is worth the risk."""
-        rows = np.flatnonzero((actions < 0) & (views["phase"] == OFFER) & (found.results["code"] == 0))
-        race = situations(views[rows], found.holders[rows, :, -1])
-        hopeful = race[:, CHANCE] > self.prospects("offer", race)
-        chances, gems = self._likeliest(views[rows], found.holders[rows, :, -1], hopeful)
-        race[:, CHANCE] = chances
-        dares = self.dares("offer", race, seeds[rows])
-        actions[rows[dares]] = self.rules["accuse_at"][0] + gems[dares]
-
-    def _likeliest(self, views: np.ndarray, missing: np.ndarray, hopeful: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Give the chance of the likeliest set of missing gems (f8 [B], 0 where there is no hope)
-        and one gem of it (i8 [B]).
-        """
-        if self.options.missing == 1:
-            return missing.max(axis=1), missing.argmax(axis=1)
-        chances = np.zeros(views.size)
-        gems = np.zeros(views.size, np.int64)
-        for row in np.flatnonzero(hopeful):
-            sets, shares = belief(self.rules, views[row : row + 1]).missing_sets
-            chances[row] = shares.max()
-            gems[row] = lowest(int(sets[shares.argmax()]))
-        return chances, gems
-
-    def _ask_finally(
-        self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, found: Beliefs, actions: np.ndarray
-    ) -> None:
-        """Where a turn is still open, ask the final question after which the accusation is
-        likeliest to be right, if that is worth the risk.
-        """
-        final_at = int(self.rules["final_at"][0])
-        rows = np.flatnonzero((actions < 0) & (legal[:, final_at] != 0) & (found.results["code"] == 0))
-        race = situations(views[rows], found.holders[rows, :, -1])
-        hopeful = MOST_GAIN * race[:, CHANCE] > self.prospects("turn", race)
-        chances = np.zeros(rows.size)
-        asks = np.zeros(rows.size, np.int64)
-        asked = beliefs(self.rules, views[rows[hopeful]], everything=True, cap=CAP, keep=KEEP)
-        rightly = asked.worths["rightly"].reshape(-1, (self.options.num_players - 1) * NUM_QUESTIONS)
-        chances[hopeful] = rightly.max(axis=1)
-        asks[hopeful] = rightly.argmax(axis=1)
-        race[:, CHANCE] = chances
-        dares = self.dares("turn", race, seeds[rows])
-        actions[rows[dares]] = final_at + asks[dares]
+        self.daring = Daring(options, weights)
+        super().__init__(options, self.daring.final_question, self.daring.gem_to_risk)

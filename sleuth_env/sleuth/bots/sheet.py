@@ -1,8 +1,8 @@
-"""How much a question promises to tell: cheap estimates from a sheet, without enumerating deals.
+"""The bot `sheet`: it estimates from the information sheet how much a question tells.
 
-``chances`` f8 [H, C] are rough probabilities that a holder has a gem, made to agree with the counts
-one after the other (iterative proportional fitting). Holders as in `clues`: opponents in turn
-order, then "missing".
+The estimates are cheap: no deal is enumerated. ``probabilities`` f8 [H, C] say roughly how likely a
+holder is to have a gem; they are made to agree with the announced numbers one after the other
+(iterative proportional fitting). Holders as in `clues`: opponents in turn order, then "missing".
 """
 
 from __future__ import annotations
@@ -11,83 +11,76 @@ import math
 
 import numpy as np
 
-from ...bits import advance, below, lowest, mixed, popcount
+from ...bits import members, popcount
 from ...deduction.evidence import EVIDENCE, MAX_HOLDERS
 from ...deduction.sheet import SHEET, propagate
 from ...kernels import inner, kernel
-from ..cards import FIRST_FREE, NUM_GEMS, NUM_PAIRS, NUM_QUESTIONS, PLAIN_FREE
+from ..belief import affordable
+from ..cards import NUM_GEMS, NUM_QUESTIONS
 from ..rules import is_shown
-from .simple import CautiousBot
+from .base import Bot, accuse_or_decline, best_ask, evidence_and_sheets, fall_back, make_costs
 
-ROUNDS = 2
-# At most so many hypothetical answers are followed up in one decision, which bounds its time.
+FITTING_ROUNDS = 2
+# The most hypothetical answers that are followed up in one decision, which bounds its time.
 MAX_TRIALS = 120
 MAX_CANDIDATES = 4
-# A gem that may be missing counts for so much more.
+# A gem that may be missing counts for this much more than another.
 CANDIDATE_WEIGHT = 1.0
-# A free search card is worth keeping: what it costs to spend one, in bits.
-FREE_COST = 0.3
-PLAIN_FREE_COST = 0.6
-# Asks that tell less, in bits, are not worth a turn: better to exchange.
-WORTHLESS = 0.2
-TIE_BREAK = 1e-6
 # The number is announced to everybody: this share of what it tells is lost to the opponents.
 LEAK = 0.3
+# In bits. A question that tells less is not worth a turn: better to exchange. A free search card is
+# worth keeping.
+SHEET_COSTS = make_costs(turn=0.2, free_element=0.3, free=0.6, tie_break=1e-6)
 
 
 @inner
 def _scale(row, cells, number):
-    """Make the chances in some cells of one holder sum to a number."""
+    """Make the probabilities in some cells of one holder sum to a number."""
     total = 0.0
-    todo = cells
-    while todo:
-        total += row[lowest(todo)]
-        todo &= todo - 1
+    for c in members(cells):
+        total += row[c]
     if total <= 0.0:
         return
     factor = number / total
-    while cells:
-        row[lowest(cells)] *= factor
-        cells &= cells - 1
+    for c in members(cells):
+        row[c] *= factor
 
 
 @inner
-def _share(chances, num_holders, cards):
-    """Make the chances of each gem sum to 1 over its holders."""
-    while cards:
-        c = lowest(cards)
-        cards &= cards - 1
+def _normalise(probabilities, num_holders, cards):
+    """Make the probabilities of each gem sum to 1 over its holders."""
+    for c in members(cards):
         total = 0.0
         for h in range(num_holders):
-            total += chances[h, c]
+            total += probabilities[h, c]
         if total > 0.0:
             for h in range(num_holders):
-                chances[h, c] /= total
+                probabilities[h, c] /= total
 
 
 @inner
-def estimate(e, sheet, chances):
-    """Fill in rough chances for the undecided cells of a sheet (0 in all other cells).
+def _estimate(e, sheet, probabilities):
+    """Fill in rough probabilities for the undecided cells of a sheet (0 in all other cells).
 
     Args:
         e: one EVIDENCE record from `clues`.
         sheet: its SHEET record, not broken.
-        chances: f8 [H, C], overwritten.
+        probabilities: f8 [H, C], overwritten.
     """
     free = e["cards"]
     for h in range(e["num_holders"]):
         free &= ~sheet["has"][h]
         undecided = sheet["can"][h] & ~sheet["has"][h]
         for c in range(NUM_GEMS):
-            chances[h, c] = (undecided >> c) & 1
-    for _ in range(ROUNDS):
+            probabilities[h, c] = (undecided >> c) & 1
+    for _ in range(FITTING_ROUNDS):
         for h in range(e["num_holders"]):
             undecided = sheet["can"][h] & ~sheet["has"][h]
             for s in range(e["num_sets"]):
                 cells = e["sets"][s] & undecided
                 if cells and e["least"][h, s] == e["most"][h, s]:
-                    _scale(chances[h], cells, e["least"][h, s] - popcount(e["sets"][s] & sheet["has"][h]))
-        _share(chances, e["num_holders"], free)
+                    _scale(probabilities[h], cells, e["least"][h, s] - popcount(e["sets"][s] & sheet["has"][h]))
+        _normalise(probabilities, e["num_holders"], free)
 
 
 @inner
@@ -96,14 +89,16 @@ def _entropy(p):
 
 
 @inner
-def worth(e, sheet, chances, holder, question, shown):
-    """Estimate what a question is worth: bits told, more for a gem that may be missing, less what
-    the others learn.
+def _worth(e, sheet, probabilities, holder, question, shown):
+    """Estimate what a question is worth.
+
+    It is worth the bits that it tells, more for a gem that may be missing, less what the others
+    learn.
 
     Args:
         e: one EVIDENCE record.
         sheet: its SHEET record.
-        chances: f8 [H, C] from `estimate`.
+        probabilities: f8 [H, C] from `_estimate`.
         holder: whom to ask.
         question: what to ask.
         shown: whether the asker sees the cards.
@@ -118,14 +113,12 @@ def worth(e, sheet, chances, holder, question, shown):
     variance = 0.0
     weight = 0.0
     size = popcount(cells)
-    while cells:
-        c = lowest(cells)
-        cells &= cells - 1
-        p = chances[holder, c]
-        cell = 1.0 + CANDIDATE_WEIGHT * ((candidates >> c) & 1)
-        bits += cell * _entropy(p)
+    for c in members(cells):
+        p = probabilities[holder, c]
+        cell_weight = 1.0 + CANDIDATE_WEIGHT * ((candidates >> c) & 1)
+        bits += cell_weight * _entropy(p)
         variance += p * (1.0 - p)
-        weight += cell
+        weight += cell_weight
     if size == 0:
         return 0.0
     # A number spreads like a normal distribution: this is exact for one even cell and close beyond.
@@ -137,7 +130,7 @@ def worth(e, sheet, chances, holder, question, shown):
 
 @inner
 def _subset(cells, index):
-    """Give the subset of some cells that an index (0 to 2**size - 1) stands for."""
+    """Return the subset of some cells that an index (0 to 2**size - 1) stands for."""
     chosen = cells & 0
     while index:
         if index & 1:
@@ -149,11 +142,11 @@ def _subset(cells, index):
 
 @inner
 def _pose(e, sheet, holder, question, shown, answer, trial):
-    """Write evidence with a hypothetical answer; give False once there is no further answer.
+    """Write evidence with a hypothetical answer into `trial`; False once there is no further answer.
 
     An answer is an index: of the number of undecided cells that the holder has or, if shown, of
-        which ones. What the
-    sheet has already made of the evidence goes along, so that the answer is quickly followed up.
+    which ones. What the sheet has already made of the evidence goes along, so that the answer is
+    quickly followed up.
     """
     cells = e["sets"][question] & sheet["can"][holder] & ~sheet["has"][holder]
     size = popcount(cells)
@@ -173,8 +166,9 @@ def _pose(e, sheet, holder, question, shown, answer, trial):
 
 @inner
 def _worth_posing(e, sheet, holder, question, shown):
-    """Say whether a question touches a gem that may be missing and has answers enough to tell all
-    of those apart.
+    """Whether a question touches a gem that may be missing and has enough answers to decide.
+
+    That is, at least as many answers as gems that may be missing.
     """
     last = e["num_holders"] - 1
     cells = e["sets"][question] & sheet["can"][holder] & ~sheet["has"][holder]
@@ -184,13 +178,12 @@ def _worth_posing(e, sheet, holder, question, shown):
 
 
 @kernel
-def ask_deciding(rules, views, legal, evidence, sheets, trial, trial_sheet, actions):
-    """Where a turn is still open, ask a final question whose every possible answer leaves all
-    missing gems known.
+def _ask_deciding(rules, views, legal, evidence, sheets, trial, trial_sheet, actions):
+    """Ask a final question whose every possible answer would prove all missing gems.
 
     Each answer is added to the evidence and followed up by the sheet's rules; one that contradicts
-    it cannot be given. Nothing is tried while more than MAX_CANDIDATES gems may be missing, nor
-    more than MAX_TRIALS answers or so.
+    it cannot be given. Nothing is tried while more than MAX_CANDIDATES gems may be missing, and no
+    further question after MAX_TRIALS answers.
 
     Args:
         rules: RULES [1].
@@ -227,15 +220,9 @@ def ask_deciding(rules, views, legal, evidence, sheets, trial, trial_sheet, acti
                 break
 
 
-@inner
-def _price(card):
-    return PLAIN_FREE_COST if card == PLAIN_FREE else (FREE_COST if card >= FIRST_FREE else 0.0)
-
-
 @kernel
-def ask_best(rules, views, legal, seeds, evidence, sheets, actions):
-    """Where nothing is chosen yet, ask what promises most after the price of its search card, if it
-    tells enough.
+def ask_by_sheet(rules, views, legal, seeds, evidence, sheets, costs, actions):
+    """Ask what promises to tell most after the price of its search card, if it tells enough.
 
     Args:
         rules: RULES [1].
@@ -244,51 +231,34 @@ def ask_best(rules, views, legal, seeds, evidence, sheets, actions):
         seeds: u8 [B], they settle ties.
         evidence: EVIDENCE [B] from `clues`.
         sheets: SHEET [B] from `propagate`.
-        actions: i8 [B], changed where it is -1 and there is such an ask.
+        costs: COSTS [1].
+        actions: i8 [B], changed where it is -1 and there is such a question.
     """
-    chances = np.empty((MAX_HOLDERS, NUM_GEMS), np.float64)
-    r = rules[0]
+    probabilities = np.empty((MAX_HOLDERS, NUM_GEMS), np.float64)
+    worths = np.empty((MAX_HOLDERS, NUM_QUESTIONS), np.float64)
     for b in range(views.size):
         if actions[b] >= 0:
             continue
         e = evidence[b]
-        sheet = sheets[b]
-        cards = views[b]["search"][0]
-        estimate(e, sheet, chances)
-        best_value = -1e9
-        bits = seeds[b]
-        opponents = int(e["num_holders"]) - 1
-        while cards:
-            card = lowest(cards)
-            cards &= cards - 1
-            for i in range(r["num_card_pairs"][card] * opponents):
-                holder = i % opponents
-                pair = r["card_pairs"][card, i // opponents]
-                action = holder * NUM_PAIRS + pair
-                question = r["pair_question"][pair]
-                told = worth(e, sheet, chances, holder, question, is_shown(r, question)) if legal[b, action] else 0.0
-                bits = advance(bits)
-                value = told - _price(card) + TIE_BREAK * below(mixed(bits), 1024)
-                if told > WORTHLESS and value > best_value:
-                    actions[b] = action
-                    best_value = value
+        _estimate(e, sheets[b], probabilities)
+        for question in members(affordable(rules[0], views[b])):
+            shown = is_shown(rules[0], question)
+            for holder in range(e["num_holders"] - 1):
+                worths[holder, question] = _worth(e, sheets[b], probabilities, holder, question, shown)
+        actions[b] = best_ask(rules[0], views[b], legal[b], seeds[b], worths, costs[0])
 
 
-class SheetBot(CautiousBot):
-    """Ask what promises to tell most, exchange worthless cards, accuse when the missing gems are
-    proved.
-    """
+class SheetBot(Bot):
+    """Ask what promises to tell most, exchange worthless cards, accuse what is proved."""
 
     name = "sheet"
 
-    def _ask(
-        self,
-        views: np.ndarray,
-        legal: np.ndarray,
-        seeds: np.ndarray,
-        evidence: np.ndarray,
-        sheets: np.ndarray,
-        actions: np.ndarray,
-    ) -> None:
-        ask_deciding(self.rules, views, legal, evidence, sheets, np.empty(1, EVIDENCE), np.empty(1, SHEET), actions)
-        ask_best(self.rules, views, legal, seeds, evidence, sheets, actions)
+    def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Choose an action in every game, see `Bot.act`."""
+        evidence, sheets = evidence_and_sheets(self.rules, views)
+        actions = np.full(views.size, -1)
+        accuse_or_decline(self.rules, views, sheets, actions)
+        _ask_deciding(self.rules, views, legal, evidence, sheets, np.empty(1, EVIDENCE), np.empty(1, SHEET), actions)
+        ask_by_sheet(self.rules, views, legal, seeds, evidence, sheets, SHEET_COSTS, actions)
+        fall_back(self.rules, legal, seeds, actions)
+        return actions

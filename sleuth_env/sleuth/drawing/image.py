@@ -1,5 +1,6 @@
-"""The image of a game as one player sees it, drawn with Pillow: no window system, the same pixels
-every time.
+"""The drawing of a game as one player sees it, as an image made with Pillow.
+
+It needs no window system and has the same pixels every time.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..cards import COLOURS, ELEMENTS, QUESTIONS, TYPES, Options
-from .scene import HELD, MISSING, OPEN, ROWS, TABLE, YOURS, Cell, Scene, Seat, cell_at, make_scene
+from .scene import HELD, MISSING, OPEN, ROWS, TABLE, YOURS, Scene, Seat, Square, gem_at, make_scene
 
 if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont
@@ -54,13 +55,19 @@ def _font(size: int) -> FreeTypeFont:
 
 
 def _mixed(colour: RGB, other: RGB, share: float) -> RGB:
-    """Give a share of one colour in another."""
+    """Return a mixture of two colours.
+
+    Args:
+        colour: the one.
+        other: the other.
+        share: of the first colour, from 0 to 1.
+    """
     red, green, blue = (round(share * a + (1 - share) * b) for a, b in zip(colour, other, strict=True))
     return red, green, blue
 
 
 def _paint(name: str) -> RGB:
-    """Give the colour of a gem, question or search card; grey when it has none."""
+    """Return the colour of a gem, question or search card by its name; grey when it has none."""
     return next((PAINT[word] for word in name.split("-") if word in PAINT), SOFT)
 
 
@@ -107,17 +114,19 @@ class _Canvas:
         self._draw.line([x * SCALE, y * SCALE, (x + width) * SCALE, y * SCALE], LINE, SCALE)
 
     def pixels(self) -> np.ndarray:
-        """Give the finished image, u1 [height, width, 3]."""
+        """Return the finished image, u1 [height, width, 3]."""
         return np.array(self.image.reduce(SCALE))
 
 
 def draw_rgb(options: Options, view: np.void) -> np.ndarray:
-    """Draw what one player knows as an image, u1 [height, width, 3]; its shape depends on the
-    number of players only.
+    """Draw what one player knows as an image.
 
     Args:
         options: the options of the game.
         view: VIEW, one record.
+
+    Returns:
+        u1 [height, width, 3]; its shape depends on the number of players only.
     """
     scene = make_scene(options, view)
     answers_top = PLAYERS_TOP + options.num_players * PLAYER + 24
@@ -152,32 +161,27 @@ def _draw_sheet(canvas: _Canvas, scene: Scene) -> None:
         canvas.text(EDGE + 48, y + ROW / 2 + 8, type_, 12, SOFT)
         for column, colour in enumerate(COLOURS):
             x = EDGE + ROW_NAME + column * COLUMN
-            _draw_cell(canvas, x + 2, y + 1, scene.cells[cell_at(row, column)], PAINT[colour], (kind, type_))
+            _draw_square(canvas, x + 2, y + 1, scene.squares[gem_at(row, column)], PAINT[colour], (kind, type_))
 
 
-def _draw_cell(canvas: _Canvas, x: float, y: float, cell: Cell, paint: RGB, gem: tuple[str, str]) -> None:
+def _draw_square(canvas: _Canvas, x: float, y: float, square: Square, paint: RGB, gem: tuple[str, str]) -> None:
     width = COLUMN - 4
     height = ROW - 2
-    ground = {OPEN: _mixed(paint, WHITE, 0.13), HELD: _mixed(paint, WHITE, 0.36), MISSING: GOLD}.get(
-        cell.kind, _mixed(SOFT, PAPER, 0.12)
-    )
-    canvas.box(x, y, width, height, ground, _mixed(paint, WHITE, 0.45 if cell.kind in (OPEN, HELD) else 0.2))
-    _draw_gem(
-        canvas,
-        x + 20,
-        y + height / 2,
-        *gem,
-        paint if cell.kind in (OPEN, HELD, MISSING) else _mixed(paint, PAPER, 0.45),
-    )
+    hidden = square.kind in (OPEN, HELD)
+    grounds = {OPEN: _mixed(paint, WHITE, 0.13), HELD: _mixed(paint, WHITE, 0.36), MISSING: GOLD}
+    ground = grounds.get(square.kind, _mixed(SOFT, PAPER, 0.12))
+    canvas.box(x, y, width, height, ground, _mixed(paint, WHITE, 0.45 if hidden else 0.2))
+    gem_paint = paint if hidden or square.kind == MISSING else _mixed(paint, PAPER, 0.45)
+    _draw_gem(canvas, x + 20, y + height / 2, *gem, gem_paint)
     middle = x + 39 + (width - 39) / 2
-    if cell.kind == OPEN:
-        _draw_possible(canvas, middle, y + height / 2, cell.possible)
-    elif cell.kind == HELD:
+    if square.kind == OPEN:
+        _draw_possible(canvas, middle, y + height / 2, square.possible)
+    elif square.kind == HELD:
         canvas.box(middle - 19, y + 7, 38, height - 14, INK, radius=9)
-        canvas.text(middle, y + height / 2, f"+{cell.holder}", 14, WHITE, "mm", bold=True)
+        canvas.text(middle, y + height / 2, f"+{square.holder}", 14, WHITE, "mm", bold=True)
     else:
-        words, fill = {YOURS: ("yours", SOFT), TABLE: ("on table", SOFT), MISSING: ("MISSING", INK)}[cell.kind]
-        canvas.text(middle, y + height / 2, words, 14, fill, "mm", bold=cell.kind == MISSING)
+        words, fill = {YOURS: ("yours", SOFT), TABLE: ("on table", SOFT), MISSING: ("MISSING", INK)}[square.kind]
+        canvas.text(middle, y + height / 2, words, 14, fill, "mm", bold=square.kind == MISSING)
 
 
 def _draw_possible(canvas: _Canvas, x: float, y: float, possible: tuple[bool, ...]) -> None:
@@ -230,23 +234,15 @@ def _draw_news(canvas: _Canvas, scene: Scene) -> None:
     height = 16 + 24 * 3
     canvas.box(x, SHEET_TOP, width, height, BAR, radius=8)
     for i, line in enumerate(scene.status):
-        canvas.fitted(
-            x + 14,
-            SHEET_TOP + 20 + 24 * i,
-            line,
-            width - 28,
-            16 if i == 0 else 14,
-            fill=GOLD if i == 0 else WHITE,
-            bold=i == 0,
-        )
+        size, fill = (16, GOLD) if i == 0 else (14, WHITE)
+        canvas.fitted(x + 14, SHEET_TOP + 20 + 24 * i, line, width - 28, size, fill=fill, bold=i == 0)
     top = SHEET_TOP + height + 10
     canvas.box(x, top, width, SHEET_BOTTOM - top, CARD, LINE, radius=8)
     canvas.text(x + 14, top + 18, "Last events", 14, SOFT, bold=True)
     canvas.text(WIDTH - EDGE - 14, top + 18, scene.piles, 12, SOFT, "rm")
     for i, event in enumerate(scene.events):
-        canvas.fitted(
-            x + 14, top + 44 + i * EVENT, event, width - 28, 14, fill=INK if i == 0 else _mixed(INK, SOFT, 0.4)
-        )
+        fill = INK if i == 0 else _mixed(INK, SOFT, 0.4)
+        canvas.fitted(x + 14, top + 44 + i * EVENT, event, width - 28, 14, fill=fill)
     _draw_legend(canvas, x + 14, SHEET_BOTTOM - 22)
 
 
@@ -271,11 +267,8 @@ def _draw_players(canvas: _Canvas, scene: Scene) -> None:
         if seat.has_turn:
             canvas.box(EDGE + 4, y + 1, WIDTH - 2 * EDGE - 8, PLAYER - 2, _mixed(GOLD, CARD, 0.3))
         _draw_label(canvas, EDGE + 14, y + PLAYER / 2, seat)
-        paint = (
-            _mixed(PAINT["green"], SOFT, 0.9)
-            if seat.in_play or seat.standing not in ("out", "accused")
-            else PAINT["red"]
-        )
+        lost = not seat.in_play and seat.standing in ("out", "accused")
+        paint = PAINT["red"] if lost else _mixed(PAINT["green"], SOFT, 0.9)
         canvas.box(EDGE + 150, y + 7, 66, PLAYER - 14, paint, radius=9)
         canvas.text(EDGE + 183, y + PLAYER / 2, seat.standing, 12, WHITE, "mm")
         for i, card in enumerate(seat.search_cards):
@@ -300,12 +293,13 @@ def _draw_search_card(canvas: _Canvas, x: float, y: float, card: str) -> None:
     canvas.text(x + (72 if card.startswith("free") else 20), y + height / 2, " ".join(words), 14)
 
 
-# --- the record of answers ---
+# --- the answers ---
 
 
 def _question_places() -> list[float]:
-    """Give the x of each question's column: one-element questions wide, the others in blocks of one
-    first element.
+    """Return the x of each question's column.
+
+    One-element questions are wide, the others stand in blocks with the same first element.
     """
     places = []
     x = EDGE + 148.0

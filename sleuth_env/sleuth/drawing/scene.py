@@ -1,5 +1,8 @@
-"""The belief panel of a drawing: how likely each gem is to be missing and which questions tell
-most, by a count of all deals.
+"""What a drawing shows, before it is laid out in letters or pixels.
+
+A `Scene` is what a player knows: the information sheet, the players with their cards and answers,
+the last events. A `Panel` is what they may believe besides: how likely each gem is to be missing
+and which questions tell most, by a count of all deals.
 """
 
 from __future__ import annotations
@@ -10,106 +13,48 @@ from typing import NamedTuple
 import numpy as np
 
 from ...deduction.worlds import Worlds
-from ..belief import belief, payable_asks
+from ..belief import belief, list_asks
 from ..cards import COLOURS, GEMS, KINDS, NUM_GEMS, NUM_QUESTIONS, TYPES, Options, make_rules
 from ..clues import read_sheet
 from ..notation import event_text, gem_names, player_name, question_name, search_card_names
 from ..state import FINISHED, IN, LEFT, MUST_ACCUSE, OFFER, OUT, RIGHT, SECOND, TURN
 from ..view import VIEW
 
-MOST = 8  # questions that are listed
-NOTHING = 1e-9  # bits that are rounding errors
-
-
-class Prospect(NamedTuple):
-    """A question that is worth asking."""
-
-    name: str  # as it is typed, without the card that pays for it
-    information: float  # bits that it is expected to tell about the missing gems
-    decides: float  # the chance that its answer leaves only one possibility for them
-
-
-@dataclass(frozen=True)
-class Panel:
-    """Hold all that is drawn.
-
-    Args:
-        deals: how many deals fit what the viewer knows, in words.
-        chances: f8 [36], the probability of each gem to be missing; 0 for open cards and the
-            viewer's own.
-        proved: i1 [36], 1 it is missing, 0 it is not, -1 neither is proved.
-        heading: of the list of questions.
-        prospects: the best questions, best first.
-    """
-
-    deals: str
-    chances: np.ndarray
-    proved: np.ndarray
-    heading: str
-    prospects: list[Prospect]
-
-
-def make_panel(options: Options, view: np.void) -> Panel:
-    """Tell what the viewer may believe, ready to be drawn.
-
-    Args:
-        options: the options of the game.
-        view: VIEW, one record.
-
-    Raises:
-        TypeError: it is something else, such as a STATE.
-        IntricateError: the deals cannot be counted, see `Worlds`.
-    """
-    views = one_view(view)
-    worlds = belief(make_rules(options), views)
-    return Panel(_deals(worlds), worlds.missing, worlds.certain[:, -1], *_questions(options, views, worlds))
-
-
-def _deals(worlds: Worlds) -> str:
-    if not worlds.exact:
-        estimated = f"the chances are estimates with an expected error of {worlds.error:.1%} in all"
-        return f"About {worlds.count:.2g} deals fit what you know; {estimated}, and bits are overstated"
-    return (
-        "1 deal fits what you know"
-        if worlds.count == 1
-        else f"{worlds.count:,} deals fit what you know, each as likely as any other"
-    )
-
-
-def _questions(options: Options, views: np.ndarray, worlds: Worlds) -> tuple[str, list[Prospect]]:
-    """Give the best of the questions that may be asked now or, on the turns of others, that the
-    viewer's cards allow.
-    """
-    view = views[0]
-    now = bool(view["to_act"] and view["phase"] in (TURN, SECOND))
-    if (
-        view["standing"][0] != IN
-        or view["phase"] == FINISHED
-        or view["accusing"]
-        or (view["to_act"] and view["phase"] == MUST_ACCUSE)
-    ):
-        return "You ask nothing more", []
-    asks, places, _ = payable_asks(make_rules(options), views, now=now)
-    worths = worlds.worths(asks["holder"], asks["cards"], asks["shown"])
-    best = np.lexsort((places, -worths["decides"].round(9), -worths["information"].round(9)))
-    telling = [i for i in best[:MOST] if worths["information"][i] > NOTHING]
-    if not telling:
-        return "None of your questions tells more about what is missing", []
-    names = [f"ask +{places[i] // NUM_QUESTIONS + 1} {question_name(places[i] % NUM_QUESTIONS)}" for i in telling]
-    prospects = [Prospect(name, *worths[i].tolist()[:2]) for name, i in zip(names, telling, strict=True)]
-    return f"Best of {len(asks)} questions that {'you may ask now' if now else 'your cards allow'}", prospects
-
-
 # Where a gem is, as far as the viewer knows.
 OPEN, YOURS, TABLE, HELD, MISSING = range(5)
+# The rows of the information sheet; its columns are the colours.
 ROWS = tuple((kind, type_) for kind in KINDS for type_ in TYPES)
+MOST_LISTED = 8  # questions in a panel
+NEGLIGIBLE = 1e-9  # bits that are rounding errors
 _STANDINGS = {IN: "in", OUT: "out", RIGHT: "right", LEFT: "accused"}
 _PLACES = ("", "1st", "2nd", "3rd", "4th", "5th", "6th")
 
 
+def gem_at(row: int, column: int) -> int:
+    """Return the gem card in a row (kind and type) and column (colour) of the information sheet."""
+    return GEMS.index((COLOURS[column], *ROWS[row]))
+
+
+def one_view(view: np.void) -> np.ndarray:
+    """Return one record as VIEW [1], a copy.
+
+    Raises:
+        TypeError: it is something else, such as a STATE.
+    """
+    given = np.asarray(view)
+    if given.dtype != VIEW or given.size != 1:
+        raise TypeError("a drawing is made from one VIEW record, see sleuth_env.sleuth.view")
+    views = np.zeros(1, VIEW)
+    views[0] = given.reshape(1)[0]
+    return views
+
+
+# --- the scene: what the viewer knows ---
+
+
 @dataclass(frozen=True)
-class Cell:
-    """Tell what the viewer knows of one gem card.
+class Square:
+    """What the viewer knows of one gem card, drawn as a square of the information sheet.
 
     Args:
         kind: OPEN, YOURS, TABLE, HELD or MISSING.
@@ -124,11 +69,11 @@ class Cell:
 
 @dataclass(frozen=True)
 class Seat:
-    """Tell what everybody sees of a player.
+    """What everybody sees of a player.
 
     Args:
         label: "you" or "+1", ...
-        player: its name at the table, "player_0", ...
+        player: the player's name at the table, "player_0", ...
         standing: in, out, right or accused, in words.
         in_play: whether the player is still in contention.
         has_turn: whether it is this player's turn.
@@ -147,13 +92,13 @@ class Seat:
 
 @dataclass(frozen=True)
 class Scene:
-    """Hold all that is drawn.
+    """What the viewer knows, ready to be drawn.
 
     Args:
         title: whose view it is, and when.
-        variants: the options that are not the usual ones.
+        variants: the options that differ from the default.
         status: what is being decided, or how the game ended; one or more lines.
-        cells: [36], one a gem card.
+        squares: [36], one a gem card.
         seats: [P], the viewer first.
         events: the last public events, newest first.
         piles: how many search cards are in the draw pile and in the discard pile.
@@ -162,33 +107,14 @@ class Scene:
     title: str
     variants: str
     status: list[str]
-    cells: list[Cell]
+    squares: list[Square]
     seats: list[Seat]
     events: list[str]
     piles: str
 
 
-def cell_at(row: int, column: int) -> int:
-    """Give the gem card in a row (kind and type) and column (colour) of the information sheet."""
-    return GEMS.index((COLOURS[column], *ROWS[row]))
-
-
-def one_view(view: np.void) -> np.ndarray:
-    """Give one record as VIEW [1], a copy.
-
-    Raises:
-        TypeError: it is something else, such as a STATE.
-    """
-    given = np.asarray(view)
-    if given.dtype != VIEW or given.size != 1:
-        raise TypeError("a drawing is made from one VIEW record, see sleuth_env.sleuth.view")
-    views = np.zeros(1, VIEW)
-    views[0] = given.reshape(1)[0]
-    return views
-
-
 def make_scene(options: Options, view: np.void) -> Scene:
-    """Tell what the viewer knows, ready to be drawn.
+    """Return what the viewer knows, ready to be drawn.
 
     Args:
         options: the options of the game.
@@ -201,42 +127,42 @@ def make_scene(options: Options, view: np.void) -> Scene:
     view = views[0]
     labels = ["you", *(f"+{k}" for k in range(1, options.num_players))]
     seats = [_seat(options, view, k, label) for k, label in enumerate(labels)]
-    events = [text for event in view["events"] if (text := event_text(event, labels))]
-    piles = f"draw pile {int(view['pile_size'])}, discarded {int(view['discards']).bit_count()}"
     last = "" if options.max_turns > 10**6 else f" of {options.max_turns}"
-    title = f"{seats[0].player}'s information sheet, turn {int(view['turn_number'])}{last}"
     return Scene(
-        title, _variants(options), _status(options, view, labels), _cells(options, views), seats, events, piles
+        title=f"{seats[0].player}'s information sheet, turn {int(view['turn_number'])}{last}",
+        variants=_variants(options),
+        status=_status(options, view, labels),
+        squares=_squares(options, views),
+        seats=seats,
+        events=[text for event in view["events"] if (text := event_text(event, labels))],
+        piles=f"draw pile {int(view['pile_size'])}, discarded {int(view['discards']).bit_count()}",
     )
 
 
-def _cells(options: Options, views: np.ndarray) -> list[Cell]:
+def _squares(options: Options, views: np.ndarray) -> list[Square]:
     sheet = read_sheet(make_rules(options), views)[0]
     holders = range(options.num_players)
     known = [(views["hand"][0], YOURS, 0), (views["table"][0], TABLE, 0)]
     known += [(sheet["has"][k - 1], HELD, k) for k in range(1, options.num_players)]
     known.append((sheet["has"][options.num_players - 1], MISSING, 0))
-    cells = []
+    squares = []
     for gem in range(NUM_GEMS):
         kind, holder = next(((kind, k) for mask, kind, k in known if int(mask) >> gem & 1), (OPEN, 0))
-        cells.append(Cell(kind, holder, tuple(bool(int(sheet["can"][h]) >> gem & 1) for h in holders)))
-    return cells
+        squares.append(Square(kind, holder, tuple(bool(int(sheet["can"][h]) >> gem & 1) for h in holders)))
+    return squares
 
 
 def _seat(options: Options, view: np.void, k: int, label: str) -> Seat:
-    player = player_name((int(view["seat"]) + k) % options.num_players)
     standing = int(view["standing"][k])
     place = int(view["place"][k])
-    words = f"{_PLACES[place]}" if place and options.winners > 1 else _STANDINGS[standing]
-    cards = search_card_names(view["search"][k])
     return Seat(
-        label,
-        player,
-        words,
-        standing == IN,
-        int(view["turn"]) == k and view["phase"] != FINISHED,
-        cards,
-        view["answers"][k],
+        label=label,
+        player=player_name((int(view["seat"]) + k) % options.num_players),
+        standing=_PLACES[place] if place and options.winners > 1 else _STANDINGS[standing],
+        in_play=standing == IN,
+        has_turn=int(view["turn"]) == k and view["phase"] != FINISHED,
+        search_cards=search_card_names(view["search"][k]),
+        answers=view["answers"][k],
     )
 
 
@@ -266,7 +192,6 @@ def _status(options: Options, view: np.void, labels: list[str]) -> list[str]:
 
 def _deciding(view: np.void, labels: list[str]) -> str:
     phase = int(view["phase"])
-    turn = labels[int(view["turn"])]
     if view["to_act"]:
         return {
             TURN: "Your turn: ask, exchange, final question or accuse",
@@ -274,16 +199,15 @@ def _deciding(view: np.void, labels: list[str]) -> str:
             OFFER: "You are offered to accuse: accuse or pass",
             MUST_ACCUSE: "You must accuse now",
         }[phase]
+    turn = labels[int(view["turn"])]
     whose = "Your turn" if turn == "you" else f"Turn of {turn}"
-    return (
-        whose
-        + {
-            TURN: "",
-            SECOND: ": a second question is possible",
-            OFFER: ": everybody in may accuse",
-            MUST_ACCUSE: ": must accuse now",
-        }[phase]
-    )
+    others = {
+        TURN: "",
+        SECOND: ": a second question is possible",
+        OFFER: ": everybody in may accuse",
+        MUST_ACCUSE: ": must accuse now",
+    }
+    return whose + others[phase]
 
 
 def _result(options: Options, view: np.void, labels: list[str]) -> list[str]:
@@ -303,3 +227,82 @@ def _result(options: Options, view: np.void, labels: list[str]) -> list[str]:
     if len(right) == 1:
         return [f"{end}: {'you win' if right[0] == 0 else f'{labels[right[0]]} wins'}"]
     return [f"{end}: " + ", ".join(f"{_PLACES[places[k]]} {labels[k]}" for k in right)]
+
+
+# --- the panel: what the viewer may believe ---
+
+
+class Prospect(NamedTuple):
+    """A question that is worth asking."""
+
+    name: str  # as it is typed, without the card that pays for it
+    information: float  # bits that it is expected to tell about the missing gems
+    decides: float  # the chance that its answer leaves only one possibility for them
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What the viewer may believe, ready to be drawn.
+
+    Args:
+        deals: how many deals fit what the viewer knows, in words.
+        chances: f8 [36], the probability of each gem to be missing; 0 for open cards and the
+            viewer's own.
+        proved: i1 [36], 1 it is missing, 0 it is not, -1 neither is proved.
+        heading: of the list of questions.
+        prospects: the best questions, best first.
+    """
+
+    deals: str
+    chances: np.ndarray
+    proved: np.ndarray
+    heading: str
+    prospects: list[Prospect]
+
+
+def make_panel(options: Options, view: np.void) -> Panel:
+    """Return what the viewer may believe, ready to be drawn.
+
+    Args:
+        options: the options of the game.
+        view: VIEW, one record.
+
+    Raises:
+        TypeError: it is something else, such as a STATE.
+        IntricateError: the deals cannot be counted, see `Worlds`.
+    """
+    views = one_view(view)
+    worlds = belief(make_rules(options), views)
+    return Panel(_deals(worlds), worlds.missing, worlds.certain[:, -1], *_prospects(options, views, worlds))
+
+
+def _deals(worlds: Worlds) -> str:
+    if not worlds.exact:
+        estimated = f"the chances are estimates with an expected error of {worlds.error:.1%} in all"
+        return f"About {worlds.count:.2g} deals fit what you know; {estimated}, and bits are overstated"
+    return (
+        "1 deal fits what you know"
+        if worlds.count == 1
+        else f"{worlds.count:,} deals fit what you know, each as likely as any other"
+    )
+
+
+def _prospects(options: Options, views: np.ndarray, worlds: Worlds) -> tuple[str, list[Prospect]]:
+    """Return a heading and the best of the questions that the viewer may ask.
+
+    On the turns of others they are those that the viewer's cards allow.
+    """
+    view = views[0]
+    now = bool(view["to_act"] and view["phase"] in (TURN, SECOND))
+    over = view["standing"][0] != IN or view["phase"] == FINISHED
+    if over or view["accusing"] or (view["to_act"] and view["phase"] == MUST_ACCUSE):
+        return "You ask nothing more", []
+    asks, places, _ = list_asks(make_rules(options), views, now=now)
+    worths = worlds.worths(asks["holder"], asks["cards"], asks["shown"])
+    best = np.lexsort((places, -worths["decides"].round(9), -worths["information"].round(9)))
+    telling = [i for i in best[:MOST_LISTED] if worths["information"][i] > NEGLIGIBLE]
+    if not telling:
+        return "None of your questions tells more about what is missing", []
+    names = [f"ask +{places[i] // NUM_QUESTIONS + 1} {question_name(places[i] % NUM_QUESTIONS)}" for i in telling]
+    prospects = [Prospect(name, *worths[i].tolist()[:2]) for name, i in zip(names, telling, strict=True)]
+    return f"Best of {len(asks)} questions that {'you may ask now' if now else 'your cards allow'}", prospects

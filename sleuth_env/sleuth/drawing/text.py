@@ -1,4 +1,4 @@
-"""Drawings of a game as one player sees it: for the terminal here, as an image in `picture`."""
+"""The drawing of a game as one player sees it, in letters for a terminal."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from ..cards import COLOURS, ELEMENTS, KINDS, QUESTIONS, TYPES, Options
 from .scene import (
     HELD,
     MISSING,
-    MOST,
+    MOST_LISTED,
     OPEN,
     ROWS,
     TABLE,
     YOURS,
-    Cell,
     Panel,
     Scene,
     Seat,
-    cell_at,
+    Square,
+    gem_at,
     make_panel,
     make_scene,
 )
 
-_CELL = 9
+# Widths in characters.
+_SQUARE = 9
 _ROW_NAME = 19
 _LABEL = 13
-_SHEET = _ROW_NAME + len(COLOURS) * _CELL + 1
+_SHEET = _ROW_NAME + len(COLOURS) * _SQUARE + 1
 _BAR = " │ "
 _NEWS = 60  # the longest event, "+2 asked you diamond-solitaire with diamond-solitaire: 1", and "now " before it
-# widths beside a question's name
 _BITS = 6
 _DECIDES = 10
 COLUMNS = _SHEET + len(_BAR) + _NEWS  # no line is longer
@@ -56,7 +56,7 @@ class _Pen:
         self.colour = colour
 
     def write(self, text: str, code: str = "", width: int = 0) -> str:
-        """Give a text with its colour code, padded to a width."""
+        """Return a text with its colour code, padded to a width."""
         padding = " " * max(0, width - len(text))
         return (f"\x1b[{code}m{text}\x1b[0m" if self.colour and code else text) + padding
 
@@ -72,14 +72,13 @@ def draw_ansi(options: Options, view: np.void, colour: bool = False, belief: boo
     """
     scene = make_scene(options, view)
     pen = _Pen(colour)
-    fits = len(scene.title) + len(scene.variants) < COLUMNS
-    lines = (
-        [pen.write(scene.title, _BOLD, COLUMNS - len(scene.variants)) + scene.variants]
-        if fits
-        else [pen.write(scene.title, _BOLD), *wrap(scene.variants, COLUMNS)]
-    )
+    if len(scene.title) + len(scene.variants) < COLUMNS:
+        lines = [pen.write(scene.title, _BOLD, COLUMNS - len(scene.variants)) + scene.variants]
+    else:
+        lines = [pen.write(scene.title, _BOLD), *wrap(scene.variants, COLUMNS)]
+    squares = [_square(square, pen) for square in scene.squares]
     lines.append("═" * COLUMNS)
-    lines += _side_by_side(_sheet_lines([_cell(cell, pen) for cell in scene.cells], pen), _news_lines(scene, pen))
+    lines += _side_by_side(_sheet_lines(squares, pen), _news_lines(scene, pen))
     lines += ["─" * COLUMNS, *(_player_line(seat, pen) for seat in scene.seats)]
     lines += ["─" * COLUMNS, *_answer_lines(scene, pen)]
     if belief:
@@ -88,8 +87,9 @@ def draw_ansi(options: Options, view: np.void, colour: bool = False, belief: boo
 
 
 def draw_belief(options: Options, view: np.void, colour: bool = False) -> str:
-    """Draw what one player may believe by a count of all deals: each gem's chance to be missing,
-    and the questions that tell most.
+    """Draw what one player may believe by a count of all deals.
+
+    That is each gem's chance to be missing, and the questions that tell most.
 
     Args:
         options: the options of the game.
@@ -104,26 +104,27 @@ def _text(lines: Iterable[str]) -> str:
 
 
 def _side_by_side(left: Iterable[str], right: Iterable[str]) -> Iterator[str]:
-    return ((cells or " " * _SHEET) + _BAR + (news or "") for cells, news in zip_longest(left, right))
+    return ((sheet or " " * _SHEET) + _BAR + (news or "") for sheet, news in zip_longest(left, right))
 
 
-def _sheet_lines(cells: list[str], pen: _Pen) -> Iterator[str]:
-    """Lay out what is to be said of each gem, [36]."""
-    yield " " * (_ROW_NAME + 1) + "".join(pen.write(colour, _CODES[colour], _CELL) for colour in COLOURS)
+def _sheet_lines(squares: list[str], pen: _Pen) -> Iterator[str]:
+    """Lay out what is written in each square, [36]."""
+    yield " " * (_ROW_NAME + 1) + "".join(pen.write(colour, _CODES[colour], _SQUARE) for colour in COLOURS)
     for row, (kind, type_) in enumerate(ROWS):
         if row and row % len(TYPES) == 0:
             yield " " * _SHEET
         yield pen.write(f"{kind} {type_}", "", _ROW_NAME + 1) + "".join(
-            cells[cell_at(row, column)] for column in range(len(COLOURS))
+            squares[gem_at(row, column)] for column in range(len(COLOURS))
         )
 
 
-def _cell(cell: Cell, pen: _Pen) -> str:
-    words = {YOURS: "you", TABLE: "table", HELD: f"+{cell.holder}", MISSING: "MISSING"}
-    if cell.kind != OPEN:
-        return pen.write(words[cell.kind], {HELD: _BOLD, MISSING: _FOUND}.get(cell.kind, _DIM), _CELL)
-    signs = [*(str(k) for k in range(1, len(cell.possible))), "?"]
-    return pen.write("".join(sign if may else "·" for sign, may in zip(signs, cell.possible, strict=True)), "", _CELL)
+def _square(square: Square, pen: _Pen) -> str:
+    words = {YOURS: "you", TABLE: "table", HELD: f"+{square.holder}", MISSING: "MISSING"}
+    if square.kind != OPEN:
+        return pen.write(words[square.kind], {HELD: _BOLD, MISSING: _FOUND}.get(square.kind, _DIM), _SQUARE)
+    signs = [*(str(k) for k in range(1, len(square.possible))), "?"]
+    possible = (sign if may else "·" for sign, may in zip(signs, square.possible, strict=True))
+    return pen.write("".join(possible), "", _SQUARE)
 
 
 def _belief_lines(options: Options, view: np.void, scene: Scene, pen: _Pen) -> Iterator[str]:
@@ -133,38 +134,36 @@ def _belief_lines(options: Options, view: np.void, scene: Scene, pen: _Pen) -> I
         yield pen.write("The deals that fit what you know cannot be counted", _BOLD)
         return
     yield pen.write(panel.deals, _BOLD)
-    chances = zip(scene.cells, panel.chances.tolist(), panel.proved.tolist(), strict=True)
-    yield from _side_by_side(
-        _sheet_lines([_chance(*known, pen) for known in chances], pen), _prospect_lines(panel, pen)
-    )
+    known = zip(scene.squares, panel.chances.tolist(), panel.proved.tolist(), strict=True)
+    chances = [_chance(square, chance, proved, pen) for square, chance, proved in known]
+    yield from _side_by_side(_sheet_lines(chances, pen), _prospect_lines(panel, pen))
 
 
-def _chance(cell: Cell, chance: float, proved: int, pen: _Pen) -> str:
-    """Say how likely a gem is to be missing."""
-    if cell.kind in (YOURS, TABLE):
-        return _cell(cell, pen)
+def _chance(square: Square, chance: float, proved: int, pen: _Pen) -> str:
+    """Return what is written in a gem's square about its chance to be missing."""
+    if square.kind in (YOURS, TABLE):
+        return _square(square, pen)
     if proved == 1:
-        return pen.write("MISSING", _FOUND, _CELL)
-    return pen.write("·", _DIM, _CELL) if proved == 0 else pen.write(f"{_percent(chance):>6}", "", _CELL)
+        return pen.write("MISSING", _FOUND, _SQUARE)
+    return pen.write("·", _DIM, _SQUARE) if proved == 0 else pen.write(f"{_percent(chance):>6}", "", _SQUARE)
 
 
 def _percent(chance: float) -> str:
-    """Write a probability; only what is 0 or 1 to the last digit is written so."""
+    """Return a probability in words; one that is not exactly 0 or 1 is never rounded to that."""
+    if chance in (0, 1):
+        return f"{chance:.0%}"
     words = f"{chance:.1%}"
-    return {"0.0%": "<0.1%", "100.0%": ">99.9%"}.get(words, words) if 0 < chance < 1 else f"{chance:.0%}"
+    return {"0.0%": "<0.1%", "100.0%": ">99.9%"}.get(words, words)
 
 
 def _prospect_lines(panel: Panel, pen: _Pen) -> Iterator[str]:
-    name = _NEWS - _BITS - _DECIDES
-    yield pen.write(panel.heading, _BOLD, name) + (
-        f"{'bits':>{_BITS}}{'decides':>{_DECIDES}}" if panel.prospects else ""
-    )
+    width = _NEWS - _BITS - _DECIDES
+    columns = f"{'bits':>{_BITS}}{'decides':>{_DECIDES}}" if panel.prospects else ""
+    yield pen.write(panel.heading, _BOLD, width) + columns
     for question in panel.prospects:
-        yield (
-            pen.write(question.name, "", name)
-            + f"{question.information:{_BITS}.2f}{_percent(question.decides):>{_DECIDES}}"
-        )
-    yield from [""] * (MOST - len(panel.prospects))
+        columns = f"{question.information:{_BITS}.2f}{_percent(question.decides):>{_DECIDES}}"
+        yield pen.write(question.name, "", width) + columns
+    yield from [""] * (MOST_LISTED - len(panel.prospects))
     yield pen.write("%   chance to be missing   · proved not to be", _DIM)
     yield pen.write("bits about what is missing   decides: chance to settle it", _DIM)
 
@@ -192,7 +191,7 @@ def _card_code(card: str) -> str:
 
 
 def _answer_lines(scene: Scene, pen: _Pen) -> Iterator[str]:
-    """Write all announced counts: a line a player, a column a question."""
+    """Lay out all announced counts: a line for each player, a column for each question."""
     singles = "".join(f"{_short(element):>3}" for element in ELEMENTS)
     firsts = ""
     seconds = ""
@@ -205,7 +204,7 @@ def _answer_lines(scene: Scene, pen: _Pen) -> Iterator[str]:
 
 
 def _gaps() -> list[tuple[str, int]]:
-    """Give the blocks of two-element questions, each with the space that follows it."""
+    """Return the first element of each block of two-element questions, and the space after it."""
     return [(first, 2 if i in (3, 7) else 0) for i, (first, _) in enumerate(_BLOCKS)]
 
 
