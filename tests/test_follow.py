@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
@@ -157,38 +156,6 @@ def test_self_play_adds_up_what_a_seat_gets_between_its_decisions(dtype: str) ->
     rows, places = envs.final_standings()
     assert paid > 3
     assert len(rows) == len(places)
-
-
-def test_a_snapshot_of_every_face_goes_on_as_the_game_does() -> None:
-    faces = [
-        FollowEnv(num_players=3),
-        bound(GameSoloEnv, follow)(num_players=3),
-        bound(GameSoloVectorEnv, follow)(2, num_players=3),
-        bound(GameVectorEnv, follow)(2, num_players=3),
-        vec_env_class(follow, "FollowVecEnv")(2, num_players=3),
-    ]
-    for env in faces:
-        env.reset(seed=1) if not hasattr(env, "env_method") else env.reset()
-        moved_on(env)
-        state = env.get_state()
-        first = [moved_on(env) for _ in range(8)]
-        env.set_state(copy.deepcopy(state))
-        assert [moved_on(env) for _ in range(8)] == first, type(env).__name__
-
-
-def moved_on(env: Any) -> str:
-    """Take the first legal actions; return all that comes back as text."""
-    if isinstance(env, GameEnv):
-        if not env.agents or env.terminations[env.agent_selection] or env.truncations[env.agent_selection]:
-            return "over"
-        env.step(int(env.action_mask(env.agent_selection).argmax()))
-        return str((env.last(), env.rewards))
-    masks = np.atleast_2d(env.action_masks())
-    actions = masks.argmax(axis=1)
-    if isinstance(env, GameSoloEnv):
-        return "over" if env._over else str(env.step(int(actions[0])))
-    found = env.step(actions)
-    return str([part.tolist() for part in found[:3]])
 
 
 def test_stable_baselines3_takes_it() -> None:

@@ -20,7 +20,7 @@ def test_plain_python_and_compiled_kernels_write_the_same_bytes() -> None:
     root = Path(__file__).parent.parent
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
     # Where numbers are meant to wrap round, plain Python must not warn of it.
-    words = [sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.fixed_games"]
+    words = [sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.support.fixed_games"]
     plain = subprocess.run(words, cwd=root, env=environment, capture_output=True, text=True, check=True)
     assert plain.stdout == fixed_games.digest()
 
