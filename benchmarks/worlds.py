@@ -19,7 +19,7 @@ import numpy as np
 
 from sleuth_env.cli.arguments import whole
 from sleuth_env.deduction.automata import PLAN
-from sleuth_env.deduction.counting import CAP, KEEP, Limits, measure, room_for
+from sleuth_env.deduction.counting import CAP, KEEP, measure, room_for
 from sleuth_env.deduction.evidence import EVIDENCE
 from sleuth_env.deduction.graph import RESULT
 from sleuth_env.deduction.sheet import SHEET, propagate
@@ -96,8 +96,8 @@ def print_costs(rules: np.ndarray, views: np.ndarray) -> None:
     results = np.zeros(1, RESULT)
     clues(rules, views, evidence)
     holders = np.zeros((NUM_GEMS, int(rules["num_players"][0])))
-    limits = Limits(CAP, KEEP, np.uint64(0))
-    room = room_for(limits)
+    room = room_for(CAP, KEEP)
+    seed = np.uint64(0)
     posterior = []
     whole = []
     move = []
@@ -107,7 +107,7 @@ def print_costs(rules: np.ndarray, views: np.ndarray) -> None:
         one = evidence[row : row + 1]
         seen = views[row : row + 1]
         posterior.append(
-            milliseconds(lambda one=one: measure(one, ORDERS, limits, sheets, plans, results, holders, room))
+            milliseconds(lambda one=one: measure(one, ORDERS, seed, sheets, plans, results, holders, room))
         )
         states.append(float(results["states"][0]))
         exact.append(results["exact"][0])

@@ -58,20 +58,14 @@ ASK = np.dtype(
 )
 
 
-class Limits(NamedTuple):
-    """How much a count may cost."""
+class Room(NamedTuple):
+    """The scratch arrays of the kernels, and how large a graph they may hold.
+
+    Pages of the arrays that are not used cost no memory.
+    """
 
     cap: int  # joint states to count exactly
-    keep: int  # joint states to keep of each layer beyond that
-    seed: np.uint64  # for the random choice of these
-
-
-class Room(NamedTuple):
-    """The scratch arrays of the kernels; pages that are not used cost no memory."""
-
-    sheets: np.ndarray  # SHEET [1]
-    plans: np.ndarray  # PLAN [1]
-    frames: np.ndarray  # FRAME [1]
+    keep: int  # joint states to keep of each layer where that is not enough
     automata: np.ndarray  # AUTOMATA [1]
     nodes: np.ndarray  # NODE [N]
     slots: np.ndarray  # SLOT [M]
@@ -82,21 +76,23 @@ class Room(NamedTuple):
 _rooms = threading.local()
 
 
-def room_for(limits: Limits) -> Room:
-    """Return this thread's room, large enough for these limits; its contents are lost."""
-    nodes = max(limits.cap, (MAX_LAYERS + MAX_HOLDERS) * limits.keep) + MAX_HOLDERS
+def room_for(cap: int, keep: int) -> Room:
+    """Return this thread's room, large enough for a number of joint states; its contents are lost."""
+    nodes = max(cap, (MAX_LAYERS + MAX_HOLDERS) * keep) + MAX_HOLDERS
     found: Room | None = getattr(_rooms, "room", None)
     if found is None or found.nodes.size < nodes:
-        found = _rooms.room = Room(
-            sheets=np.zeros(1, SHEET),
-            plans=np.zeros(1, PLAN),
-            frames=np.zeros(1, FRAME),
+        found = Room(
+            cap=cap,
+            keep=keep,
             automata=np.zeros(1, AUTOMATA),
             nodes=np.empty(nodes, NODE),
             slots=new_slots(nodes),
             live=np.empty(nodes + 1, LIVE),
             edges=np.empty(MAX_HOLDERS * nodes, EDGE),
         )
+    elif (found.cap, found.keep) != (cap, keep):
+        found = found._replace(cap=cap, keep=keep)
+    _rooms.room = found
     return found
 
 
@@ -127,7 +123,7 @@ def _grow_thinned(plan, a, nodes, slots, result, keep, rng):
 
 
 @inner
-def _count(evidence, sheet, orders, limits, plan, result, room):
+def _count(evidence, sheet, orders, rng, plan, result, room):
     """Make the graph of one problem in the room and sum it up; return 0 or why there is none."""
     a = room.automata[0]
     nodes = room.nodes
@@ -140,10 +136,10 @@ def _count(evidence, sheet, orders, limits, plan, result, room):
         return plan["code"]
     if not pack(plan, a):
         return INTRICATE
-    if grow(plan, a, nodes, slots, result, limits.cap, np.int64(0), limits.seed):
+    if grow(plan, a, nodes, slots, result, room.cap, np.int64(0), rng):
         sum_up(plan, nodes, result)
         return 0 if result["count"] > 0.0 else NO_DEAL
-    _grow_thinned(plan, a, nodes, slots, result, limits.keep, limits.seed)
+    _grow_thinned(plan, a, nodes, slots, result, room.keep, rng)
     return 0 if result["count"] > 0.0 else LOST
 
 
@@ -164,21 +160,21 @@ def _write_marginals(plan, result, holders):
 
 
 @kernel
-def measure(evidence, orders, limits, sheets, plans, results, holders, room):
+def measure(evidence, orders, seed, sheets, plans, results, holders, room):
     """Count the deals of one problem and leave their graph in the room.
 
     Args:
         evidence: EVIDENCE [1].
         orders: i8 [O, C] card numbers, padded with -1.
-        limits: `Limits`.
+        seed: u8, for the random choice of states where the graph is thinned.
         sheets: SHEET [1], overwritten.
         plans: PLAN [1], overwritten.
         results: RESULT [1], overwritten.
         holders: f8 [C, H], overwritten where the code in the result is 0.
-        room: `Room`, of which automata, nodes and slots are used.
+        room: `Room`.
     """
     propagate(evidence, sheets, LEVEL)
-    results[0]["code"] = _count(evidence[0], sheets[0], orders, limits, plans[0], results[0], room)
+    results[0]["code"] = _count(evidence[0], sheets[0], orders, seed, plans[0], results[0], room)
     if results[0]["code"] == 0:
         _write_marginals(plans[0], results[0], holders)
 
@@ -222,11 +218,11 @@ def _num_answers(plan, ask):
 
 @inner
 def _weigh_all(plan, result, live, edges, frame, asks, worths):
-    """Appraise questions (ASK [N]) on one graph; return the table of the last (frame: scratch)."""
+    """Appraise questions (ASK [N]) on one graph, and return the last one's table (frame: scratch)."""
     most = np.int64(1)
     holders = np.int64(plan["num_holders"])
     set_columns(plan, frame)
-    # So that the frame is filled in even if there are no questions.
+    # Nobody is asked anything: this fills in the frame in case the list of questions is empty.
     start_question(plan, np.int64(0), np.int64(0), frame)
     outcomes = num_outcomes(frame["num_columns"], frame["missing"])
     for n in range(asks.size):
@@ -273,7 +269,7 @@ def weigh(plans, results, live, edges, frames, asks, worths):
 
 
 @kernel
-def survey(evidence, orders, limits, starts, asks, results, holders, worths, room):
+def survey(evidence, orders, starts, asks, results, holders, worths, room):
     """Count the deals of many problems and appraise the questions that belong to each.
 
     Numbers of a problem whose result has a code are NaN, and so are those of its questions if it is
@@ -282,7 +278,6 @@ def survey(evidence, orders, limits, starts, asks, results, holders, worths, roo
     Args:
         evidence: EVIDENCE [B].
         orders: i8 [O, C] card numbers, padded with -1.
-        limits: `Limits`.
         starts: i8 [B + 1], where in ``asks`` the questions of each problem start.
         asks: ASK [N], as in `weigh`.
         results: RESULT [B], overwritten.
@@ -290,16 +285,18 @@ def survey(evidence, orders, limits, starts, asks, results, holders, worths, roo
         worths: WORTH [N], overwritten.
         room: `Room`.
     """
-    nodes = room.nodes
     live = room.live
     edges = room.edges
-    # Records of arrays that were made here would not keep them alive.
-    sheet = room.sheets[0]
-    plan = room.plans[0]
+    sheets = np.empty(1, SHEET)
+    plans = np.zeros(1, PLAN)
+    frames = np.empty(1, FRAME)
     for b in range(evidence.size):
+        # Taken from the array each time: a record does not keep the array alive that it lies in,
+        # so the array itself must be used in every round.
+        plan = plans[0]
         result = results[b]
-        propagate(evidence[b : b + 1], room.sheets, LEVEL)
-        result["code"] = _count(evidence[b], sheet, orders, limits, plan, result, room)
+        propagate(evidence[b : b + 1], sheets, LEVEL)
+        result["code"] = _count(evidence[b], sheets[0], orders, np.uint64(0), plan, result, room)
         holders[b] = np.nan
         if result["code"] == 0:
             _write_marginals(plan, result, holders[b])
@@ -311,8 +308,8 @@ def survey(evidence, orders, limits, starts, asks, results, holders, worths, roo
                 worths[n]["rightly"] = np.nan
                 worths[n]["surprise"] = np.nan
         elif starts[b] < starts[b + 1]:
-            keep_live(plan, nodes, result, live, edges)
-            _weigh_all(plan, result, live, edges, room.frames[0], asks[own], worths[own])
+            keep_live(plan, room.nodes, result, live, edges)
+            _weigh_all(plan, result, live, edges, frames[0], asks[own], worths[own])
 
 
 @kernel

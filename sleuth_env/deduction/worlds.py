@@ -25,7 +25,6 @@ from .counting import (
     BROKEN,
     CAP,
     KEEP,
-    Limits,
     count_modulo,
     draw,
     each_once,
@@ -118,16 +117,17 @@ class Worlds:
         if int(evidence["cards"][0]) >> num_cards:
             checked_cards(cards_of(evidence["cards"][0]), num_cards)
         orders = _checked_orders(orders, evidence)
-        limits = _checked_limits(cap, keep, seed)
+        cap, keep = _checked_states(cap, keep)
+        seed = check_number("seed", seed, 0, 2**64 - 1, EvidenceError)
         self.sheet = np.zeros(1, SHEET)
         self._plan = np.zeros(1, PLAN)
         self._result = np.zeros(1, RESULT)
         self.holders = np.zeros((num_cards, int(evidence["num_holders"][0])))
-        room = room_for(limits)
-        measure(evidence, orders, limits, self.sheet, self._plan, self._result, self.holders, room)
+        room = room_for(cap, keep)
+        measure(evidence, orders, np.uint64(seed), self.sheet, self._plan, self._result, self.holders, room)
         result = self._result[0]
         if result["code"]:
-            raise self._failure(int(result["code"]), orders, limits)
+            raise self._failure(int(result["code"]), orders, cap)
         self.exact = bool(result["exact"])
         self.states = int(result["states"])
         live = np.empty(int(result["live"]) + 1, LIVE)
@@ -135,9 +135,9 @@ class Worlds:
         keep_graph(self._plan, self._result, room.nodes, live, edges)
         self._graph = self._plan, self._result, live, edges
 
-    def _failure(self, code: int, orders: np.ndarray, limits: Limits) -> Exception:
+    def _failure(self, code: int, orders: np.ndarray, cap: int) -> Exception:
         if code in (BROKEN, NO_DEAL):
-            return conflict(self.evidence, lambda evidence: _fits(evidence, orders, limits.cap))
+            return conflict(self.evidence, lambda evidence: _fits(evidence, orders, cap))
         return IntricateError(
             f"the evidence is too intricate to be counted (code {code}); a larger cap or keep may help"
         )
@@ -352,12 +352,11 @@ def _checked_orders(orders: np.ndarray, evidence: np.ndarray) -> np.ndarray:
     return found
 
 
-def _checked_limits(cap: int, keep: int, seed: int) -> Limits:
-    """Check how many joint states may be counted and the seed, see `Worlds`."""
-    return Limits(
+def _checked_states(cap: int, keep: int) -> tuple[int, int]:
+    """Check the numbers of joint states that may be counted and kept, see `Worlds`."""
+    return (
         check_number("cap", cap, 0, MOST_STATES, EvidenceError),
         check_number("keep", keep, 1, MOST_STATES // (2 * MAX_CARDS), EvidenceError),
-        np.uint64(check_number("seed", seed, 0, 2**64 - 1, EvidenceError)),
     )
 
 
@@ -379,8 +378,8 @@ def survey_all(
     Raises:
         EvidenceError: ``cap`` or ``keep`` is out of range, see `Worlds`.
     """
-    limits = _checked_limits(cap, keep, 0)
-    survey(evidence, orders, limits, starts, asks, results, holders, worths, room_for(limits))
+    room = room_for(*_checked_states(cap, keep))
+    survey(evidence, orders, starts, asks, results, holders, worths, room)
 
 
 def _in_order(order: list[int], mask: int) -> list[int]:
@@ -410,9 +409,9 @@ def _answer_values(held: int, cards: list[int], shown: bool) -> np.ndarray:
 
 def _fits(evidence: np.ndarray, orders: np.ndarray, cap: int) -> bool:
     """Return whether some deal satisfies evidence; also true if there is too much to count."""
-    limits = Limits(cap, KEEP, np.uint64(0))
-    room = room_for(limits)
     holders = np.empty((MAX_CARDS, int(evidence["num_holders"][0])))
     result = np.zeros(1, RESULT)
-    measure(evidence, orders, limits, room.sheets, room.plans, result, holders, room)
+    sheet = np.zeros(1, SHEET)
+    plan = np.zeros(1, PLAN)
+    measure(evidence, orders, np.uint64(0), sheet, plan, result, holders, room_for(cap, KEEP))
     return int(result["code"][0]) not in (BROKEN, NO_DEAL)
