@@ -29,8 +29,8 @@ FIRST_PARTY = {
     "layout": ("bits", "kernels"),
     "game": ("checks", "options"),
     # Cards, holders and counts; it has never heard of a game.
-    "deduction/": ("bits", "kernels", "deduction"),
-    "deduction/evidence": ("bits", "kernels"),
+    "deduction/": ("bits", "kernels", "checks", "deduction"),
+    "deduction/evidence": ("checks",),
     "deduction/sheet": ("bits", "kernels", "deduction.evidence"),
     # The game.
     "sleuth/cards": ("checks", "options"),
