@@ -5,14 +5,15 @@ BIN := $(VENV)/bin
 RUN := $(or $(RUN),runs/demo-$(shell date +%Y%m%d-%H%M%S))
 ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: help install demo test lint test-slow benchmark tables clean
+.PHONY: help install demo test lint test-slow docs benchmark tables clean
 
 help:
 	@echo "make demo       set up .venv, train configs/smoke.yaml by self-play, evaluate the policy against the bots"
 	@echo "make test       set up .venv, run ruff, mypy and the tests"
 	@echo "make test-slow  run the long tests"
+	@echo "make docs       build the manual in docs/_build/html; a warning is an error"
 	@echo "make benchmark  print the benchmark figures"
-	@echo "make tables     play the bots against one another and write the README's tables of it (hours)"
+	@echo "make tables     play the bots against one another and write the manual's tables of it (hours)"
 	@echo "make clean      remove .venv and everything that was compiled"
 
 install: $(VENV)/.installed
@@ -39,6 +40,9 @@ test: lint
 test-slow: install
 	$(ONE_THREAD) $(BIN)/python -m pytest -m slow
 
+docs: install
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
 benchmark: install
 	for script in $(filter-out benchmarks/tables.py,$(wildcard benchmarks/*.py)); do $(ONE_THREAD) $(BIN)/python $$script || exit 1; done
 
@@ -46,5 +50,5 @@ tables: install
 	$(ONE_THREAD) $(BIN)/python benchmarks/tables.py --jobs 2
 
 clean:
-	rm -rf $(VENV) build *.egg-info
+	rm -rf $(VENV) build docs/_build *.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,9 +1,8 @@
-"""Print what the pencil sheet costs and how much it finds, by level of its rules, and what a bot's
-move costs.
+"""Print how long the deduction sheet takes and how much it finds, and how long a bot's move takes.
 
-The positions are all decisions of games in which every seat asks like the bot `sheet` and nobody
-ever accuses or asks a final question, so that the games go on after the case is solved. Times are
-medians over blocks of positions.
+The figures are given for each level of the sheet's rules. The positions are all decisions of games
+in which every seat asks like the bot `sheet` and nobody ever accuses or asks a final question, so
+that the games go on after the case is solved. Times are medians over blocks of positions.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from sleuth_env.matches.match import play_match
 from sleuth_env.sleuth.clues import clues
 from sleuth_env.sleuth.state import TURN
 
-# Turns after which about every second player has solved the case.
+# By number of players: turns after which about half of them have solved the case.
 TURNS = {3: 25, 4: 38, 5: 50, 6: 60, 7: 80}
 BLOCK = 256
 HEADER = """\
@@ -33,7 +32,7 @@ players             |    1      2      3   | at a time  |   1      2      3  | c
 
 
 class Patient:
-    """Ask like another bot, but never accuse or ask a final question; keep what it was shown."""
+    """A bot that asks like `sheet`, never accuses or asks a final question, and keeps what it sees."""
 
     name = "patient"
 
@@ -44,7 +43,7 @@ class Patient:
         self.legal: list[np.ndarray] = []
 
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-        """Choose among what is left when accusations and final questions are struck out."""
+        """Choose among the actions that are neither accusations nor final questions."""
         quiet = legal.copy()
         quiet[:, self.rules["final_at"] : self.rules["exchange_at"]] = 0
         quiet[:, self.rules["accuse_at"] : self.rules["pass_at"]] = 0
@@ -54,7 +53,7 @@ class Patient:
 
 
 def median_us(work: Callable[[slice], object], size: int, block: int = BLOCK) -> float:
-    """Time some work on blocks of positions and give the median of microseconds a position."""
+    """Return the median time of some work on blocks of positions, in microseconds a position."""
     blocks = [slice(at, at + block) for at in range(0, size - block + 1, block)]
     seconds = []
     for part in blocks:
@@ -65,8 +64,10 @@ def median_us(work: Callable[[slice], object], size: int, block: int = BLOCK) ->
 
 
 def played(options: sleuth.Options, games: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Play games; give the views of all decisions (VIEW [B]) and what was legal (u1 [B, A]) in a
-    random order.
+    """Play games; return the views of all decisions in a random order, and what was legal.
+
+    Returns:
+        VIEW [B] and u1 [B, A].
     """
     patient = Patient(options)
     play_match(sleuth, options, [patient] * options.num_players, games, seed)
@@ -77,8 +78,11 @@ def played(options: sleuth.Options, games: int, seed: int) -> tuple[np.ndarray, 
 
 
 def sheet_figures(options: sleuth.Options, views: np.ndarray) -> tuple[list[float], float, list[float]]:
-    """Give microseconds an update by level, those of reading one view at a time, and the share
-    solved by level.
+    """Measure the sheet on some views.
+
+    Returns:
+        Microseconds an update by level, microseconds for one view at a time, and the share of
+        positions solved by level, in per cent.
     """
     evidence = np.zeros(views.size, EVIDENCE)
     sheets = np.zeros(views.size, SHEET)
@@ -100,7 +104,7 @@ def sheet_figures(options: sleuth.Options, views: np.ndarray) -> tuple[list[floa
 
 
 def move_us(options: sleuth.Options, name: str, views: np.ndarray, legal: np.ndarray) -> float:
-    """Give the microseconds that a bot takes on its own turn."""
+    """Return the microseconds that a bot takes on its own turn."""
     bot = sleuth.make_bot(name, options)
     own = views["phase"] == TURN
     views = views[own]
@@ -111,7 +115,7 @@ def move_us(options: sleuth.Options, name: str, views: np.ndarray, legal: np.nda
 
 
 def row(players: int, games: int, seed: int) -> str:
-    """Play, measure and give one line of the table."""
+    """Play, measure, and return one line of the table."""
     options = sleuth.Options(players, max_turns=TURNS[players])
     views, legal = played(options, games, seed)
     updates, alone, solved = sheet_figures(options, views)

@@ -1,4 +1,4 @@
-"""Play every bot against fixed fields, at every player count, and write the README's tables of it.
+"""Play every bot against fixed fields, at every player count, and write the tables of it in the manual.
 
     python benchmarks/tables.py [--jobs 2] [--keep] [--bots entropy,racer] [--players 3,4]
 
@@ -7,7 +7,7 @@ A row is one bot at one player count, in the base game or in Super Sleuth: its s
 ``random``, of ``cautious`` and of ``sheet`` bots, over equal deals with the seats rotated; the
 turns of a game between copies of it until somebody accuses rightly; the share of its accusations
 that are wrong; the processor's time for one of its decisions, offers included. Everything is kept
-in ``benchmarks/tables.json``, and the tables between the two marks of the README are made from
+in ``benchmarks/tables.json``, and the tables between the two marks of the page are made from
 that. With ``--keep`` rows that are there, played with the same numbers of deals by the same
 version, are not played again.
 """
@@ -33,7 +33,7 @@ from sleuth_env.matches.match import play_match
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "tables.json"
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "results.md"
 MARKS = "<!-- tables.py -->", "<!-- end of tables.py -->"
 FIELDS = ("random", "cautious", "sheet")
 VARIANTS = {"base": {}, "super_sleuth": {"super_sleuth": True}}
@@ -143,12 +143,12 @@ def tables(rows: list[dict[str, Any]]) -> str:
 
 
 def write(rows: list[dict[str, Any]]) -> None:
-    """Keep the rows, and put the tables into the README."""
+    """Keep the rows, and put the tables into the page of results."""
     order = list(sleuth.BOTS)
     rows.sort(key=lambda row: (list(VARIANTS).index(row["variant"]), row["players"], order.index(row["bot"])))
     RESULTS.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
-    text = README.read_text()
-    README.write_text(re.sub(f"{MARKS[0]}.*{MARKS[1]}", lambda _: tables(rows), text, flags=re.DOTALL))
+    text = PAGE.read_text()
+    PAGE.write_text(re.sub(f"{MARKS[0]}.*{MARKS[1]}", lambda _: tables(rows), text, flags=re.DOTALL))
 
 
 def main() -> int:

@@ -1,11 +1,11 @@
-"""Print what exact counting costs, over whole games of 3 to 7 players: greedy ones (bot `sheet`)
-and random questions (bot `cautious`).
+"""Print how long exact counting takes, over whole games of 3 to 7 players.
 
-A position is that of whoever has the turn. Per position: joint states; CPU milliseconds of the
-kernel that counts ("posterior"), of `belief` with all its Python ("belief"), and of the posterior
-with all questions that the mover's cards allow ("move"); and the share of positions counted
-exactly. Then, after every answer and for every seat, how much later than the exact count the sheet
-proves the missing gem.
+The games are played by the bots `sheet` (greedy questions) and `cautious` (random questions). A
+position is that of whoever has the turn. Printed for each are the joint states, the share of
+positions counted exactly, and CPU milliseconds: of the kernel that counts ("posterior"), of
+`belief` with all its Python ("belief"), and of the posterior with all questions that the mover's
+cards allow ("move"). Then follows how many turns later than the exact count the sheet proves the
+missing gem, looked at after every answer and for every seat.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from sleuth_env.cli.arguments import whole
 from sleuth_env.deduction.automata import PLAN
-from sleuth_env.deduction.counting import CAP, KEEP, measure, room
+from sleuth_env.deduction.counting import CAP, KEEP, measure, room_for
 from sleuth_env.deduction.evidence import EVIDENCE
 from sleuth_env.deduction.graph import RESULT
 from sleuth_env.deduction.sheet import SHEET, propagate
@@ -43,28 +43,32 @@ from sleuth_env.sleuth.state import OFFER, TURN
 
 
 def play(options: Options, bot: str, games: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Play games; give before every step the states (STATE [games]) and everybody's views (VIEW [P,
-    games]), to be read at once.
+    """Play games; yield the states and everybody's views before every step.
+
+    Yields:
+        STATE [games] and VIEW [P, games]; the same arrays each time, overwritten by the next step.
     """
     rules = make_rules(options)
     states = new_states(games)
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     player = make_bot(bot, options)
     views = np.zeros((options.num_players, games), VIEW)
-    deal(rules, states, chance.integers(0, 2**63, games).astype(np.uint64))
+    deal(rules, states, rng.integers(0, 2**63, games).astype(np.uint64))
     mask = np.zeros((games, num_actions(options)), np.uint8)
     taken = np.zeros(games, np.uint8)
+    rewards = np.zeros((games, options.num_players))
     while (states["phase"] != FINISHED).any():
         for seat in range(options.num_players):
             view(rules, states, np.full(games, seat), views[seat])
         yield states, views
         legal(rules, states, mask)
         own = views[np.maximum(states["actor"], 0), np.arange(games)]
-        step(rules, states, player.act(own, mask, chance.integers(0, 2**63, games).astype(np.uint64)), taken)
+        seeds = rng.integers(0, 2**63, games).astype(np.uint64)
+        step(rules, states, player.act(own, mask, seeds), taken, rewards)
 
 
 def movers(options: Options, bot: str, games: int) -> np.ndarray:
-    """Give the views of whoever has the turn, whenever one begins, VIEW [N]."""
+    """Return the views of whoever has the turn, whenever a turn begins, VIEW [N]."""
     seen = []
     for states, views in play(options, bot, games, seed=1):
         rows = np.flatnonzero(states["phase"] == TURN)
@@ -73,25 +77,27 @@ def movers(options: Options, bot: str, games: int) -> np.ndarray:
 
 
 def milliseconds(call: Callable[[], object]) -> float:
-    """CPU time of one call."""
+    """Return the CPU time of one call."""
     began = time.thread_time_ns()
     call()
     return (time.thread_time_ns() - began) / 1e6
 
 
 def spread(values: list[float], digits: int) -> str:
-    """Median, 99th percentile and maximum."""
+    """Return the median, 99th percentile and maximum as a text."""
     return " / ".join(f"{value:,.{digits}f}" for value in np.percentile(values, [50, 99, 100]))
 
 
 def print_costs(rules: np.ndarray, views: np.ndarray) -> None:
-    """Measure some positions (VIEW [N]) one by one."""
-    evidence, sheets, plans, results = (
-        np.zeros(n, dtype) for n, dtype in ((views.size, EVIDENCE), (1, SHEET), (1, PLAN), (1, RESULT))
-    )
+    """Measure some positions (VIEW [N]) one by one, and print the figures."""
+    evidence = np.zeros(views.size, EVIDENCE)
+    sheets = np.zeros(1, SHEET)
+    plans = np.zeros(1, PLAN)
+    results = np.zeros(1, RESULT)
     clues(rules, views, evidence)
     holders = np.zeros((NUM_GEMS, int(rules["num_players"][0])))
-    space = room(CAP, KEEP)[:3]
+    room = room_for(CAP, KEEP)
+    seed = np.uint64(0)
     posterior = []
     whole = []
     move = []
@@ -101,9 +107,7 @@ def print_costs(rules: np.ndarray, views: np.ndarray) -> None:
         one = evidence[row : row + 1]
         seen = views[row : row + 1]
         posterior.append(
-            milliseconds(
-                lambda one=one: measure(one, ORDERS, CAP, KEEP, np.uint64(0), sheets, plans, results, holders, *space)
-            )
+            milliseconds(lambda one=one: measure(one, ORDERS, seed, sheets, plans, results, holders, room))
         )
         states.append(float(results["states"][0]))
         exact.append(results["exact"][0])
@@ -114,8 +118,10 @@ def print_costs(rules: np.ndarray, views: np.ndarray) -> None:
 
 
 def proved_turns(options: Options, bot: str, games: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find for each seat of each game the turn at which sheet and exact count prove the missing
-    gem, inf never (f8 [P, games]).
+    """Find the turn at which each seat can prove the missing gem, by the sheet and by exact count.
+
+    Returns:
+        Two arrays f8 [P, games], inf where it never can.
     """
     rules = make_rules(options)
     by_sheet = np.full((options.num_players, games), np.inf)
@@ -127,9 +133,9 @@ def proved_turns(options: Options, bot: str, games: int) -> tuple[np.ndarray, np
         for seat in range(options.num_players):
             clues(rules, views[seat], evidence)
             propagate(evidence, sheets)
-            told = answered & (sheets["has"][:, options.num_players - 1] != 0)
-            by_sheet[seat, told] = np.minimum(by_sheet[seat, told], states["turn_number"][told])
-            by_count[seat, told] = np.minimum(by_count[seat, told], by_sheet[seat, told])
+            proved = answered & (sheets["has"][:, options.num_players - 1] != 0)
+            by_sheet[seat, proved] = np.minimum(by_sheet[seat, proved], states["turn_number"][proved])
+            by_count[seat, proved] = np.minimum(by_count[seat, proved], by_sheet[seat, proved])
             for row in np.flatnonzero(answered & (by_count[seat] == np.inf)):
                 if belief(rules, views[seat, row : row + 1]).missing.max() == 1:
                     by_count[seat, row] = states["turn_number"][row]
@@ -137,21 +143,14 @@ def proved_turns(options: Options, bot: str, games: int) -> tuple[np.ndarray, np
 
 
 def print_delay(players: int, bot: str, games: int) -> None:
-    """Compare sheet and exact count in games that go on until all but one have found the missing
-    gem.
-    """
+    """Compare the sheet with the exact count, in games that go on until all but one have solved it."""
     by_sheet, by_count = proved_turns(Options(num_players=players, winners=players - 1), bot, games)
     solved = by_count < np.inf
     later = by_sheet[solved] - by_count[solved]
     known = later[later < np.inf]
-    print(
-        f"  {solved.sum()} seats solved by the exact count, of these not yet by the sheet {(later > 0).mean():.0%}",
-        end="",
-    )
-    print(
-        f"; it is {known.mean():.2f} turns later on average, too late for the game for {np.isinf(later).mean():.0%}",
-        flush=True,
-    )
+    print(f"  seats solved by the exact count: {solved.sum()}; of these, not yet by the sheet:", end=" ")
+    print(f"{(later > 0).mean():.0%}, never by it in the game: {np.isinf(later).mean():.0%};", end=" ")
+    print(f"where it gets there, it is {known.mean():.2f} turns later on average", flush=True)
 
 
 def main() -> None:

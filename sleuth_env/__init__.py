@@ -27,13 +27,14 @@ SELF_PLAY_ID = "sleuth_env/SleuthSelfPlay-v0"
 _HOMES = {
     "Options": "sleuth_env.sleuth",
     "make_bot": "sleuth_env.sleuth",
-    "SoloEnv": "sleuth_env.envs.solo",
-    "SoloVectorEnv": "sleuth_env.envs.solo",
-    "SleuthVectorEnv": "sleuth_env.envs.vector",
+    "SoloEnv": "sleuth_env.sleuth_v0",
+    "SoloVectorEnv": "sleuth_env.sleuth_v0",
+    "SleuthVectorEnv": "sleuth_env.sleuth_v0",
+    "SleuthVecEnv": "sleuth_env.sleuth_v0",
     "Table": "sleuth_env.matches.table",
     "play_match": "sleuth_env.matches.match",
-    "SleuthVecEnv": "sleuth_env.envs.sb3",
     "load_policy": "sleuth_env.policies.policy",
+    "save_policy": "sleuth_env.policies.policy",
     "make_player": "sleuth_env.matches.players",
 }
 __all__ = ["GYMNASIUM_ID", "SELF_PLAY_ID", "__version__", *_HOMES]
@@ -54,9 +55,9 @@ def _register() -> None:
     from gymnasium.envs.registration import register, registry
 
     if GYMNASIUM_ID not in registry:
-        register(GYMNASIUM_ID, "sleuth_env.envs.solo:SoloEnv", vector_entry_point="sleuth_env.envs.solo:SoloVectorEnv")
+        register(GYMNASIUM_ID, "sleuth_env.sleuth_v0:SoloEnv", vector_entry_point="sleuth_env.sleuth_v0:SoloVectorEnv")
     if SELF_PLAY_ID not in registry:
-        register(SELF_PLAY_ID, vector_entry_point="sleuth_env.envs.vector:SleuthVectorEnv")
+        register(SELF_PLAY_ID, vector_entry_point="sleuth_env.sleuth_v0:SleuthVectorEnv")
 
 
 _register()

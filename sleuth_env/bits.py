@@ -34,7 +34,7 @@ def popcount(mask: int | np.integer[Any]) -> int:
 
 
 def lowest(mask: int | np.integer[Any]) -> int:
-    """Give the index of the lowest set bit of an int64 mask that is not zero."""
+    """Return the index of the lowest set bit of an int64 mask that is not zero."""
     return (int(mask) & -int(mask)).bit_length() - 1
 
 

@@ -1,23 +1,30 @@
-"""Checks of what users hand in: is this a whole number, one of these, one line."""
+"""Checks of what users hand in: is this a whole number, one of these, one line; what was probably meant.
+
+Each check raises the error class of its caller before anything changes, and names the value and the
+legal alternatives.
+"""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from typing import Any
 
-MOST_MESSAGE = 500  # characters
+import numpy as np
 
-
-def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> None:
-    """Raise ValueError, naming the legal values, unless a named setting has one of them."""
-    if not (value is None or isinstance(value, str)) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+MAX_MESSAGE = 500  # characters
+# Characters of a wrong word that is compared with the right ones.
+MAX_COMPARED = 60
 
 
 def whole_number(value: Any) -> int | None:
-    """Give an int, a NumPy integer or a 0-dimensional integer array as an int; None for anything
-    else (a float, a bool, an array).
+    """Return an int, a NumPy integer or a 0-dimensional integer array as an int.
+
+    None stands for anything else: a float, a bool, an array.
+
+    >>> whole_number(3), whole_number(3.0), whole_number(True)
+    (3, None, None)
     """
     try:
         return None if isinstance(value, bool) or getattr(value, "ndim", 0) > 0 else operator.index(value)
@@ -25,22 +32,62 @@ def whole_number(value: Any) -> int | None:
         return None
 
 
-def check_number(name: str, value: Any, least: int) -> int:
-    """Give a named setting as an int; raise ValueError unless it is a whole number (see
-    `whole_number`) of at least ``least``.
+def check_number(
+    name: str, value: Any, least: int, most: int | None = None, error: Callable[[str], ValueError] = ValueError
+) -> int:
+    """Return a named setting as an int.
+
+    Raises:
+        ValueError: (or ``error``) the value is not a whole number (see `whole_number`) in the range.
     """
     number = whole_number(value)
-    if number is None or number < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+    if number is None or number < least or (most is not None and number > most):
+        legal = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise error(f"{name} must be an integer {legal}, got {value!r}")
     return number
 
 
 def check_seed(seed: Any) -> int | None:
-    """Give a seed as an int, or None if there is none; raise ValueError if it is something else."""
+    """Return a seed as an int, or None if there is none.
+
+    Raises:
+        ValueError: the seed is neither.
+    """
     return None if seed is None else check_number("seed", seed, 0)
 
 
+def check_choice(name: str, value: Any, choices: Sequence[Any], error: Callable[[str], ValueError] = ValueError) -> Any:
+    """Return a named setting that must be one of some values, and of the same type; NumPy's scalars count as Python's.
+
+    Raises:
+        ValueError: (or ``error``) it is not; the message lists the legal values.
+    """
+    plain = value.item() if isinstance(value, np.generic) else value
+    if not any(type(plain) is type(choice) and plain == choice for choice in choices):
+        raise error(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+    return plain
+
+
+def nearest(word: str, known: Iterable[str], number: int = 1) -> list[str]:
+    """Return the known words that are most like a word, best first; none where nothing is alike.
+
+    >>> nearest("num_plaers", ["num_players", "missing"])
+    ['num_players']
+    """
+    return get_close_matches(word[:MAX_COMPARED], list(known), number)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a suggestion to put behind "unknown ...", or nothing.
+
+    >>> did_you_mean("num_plaers", ["num_players", "missing"])
+    ', did you mean num_players?'
+    """
+    found = nearest(word, known)
+    return f", did you mean {found[0]}?" if found else ""
+
+
 def one_line(text: str) -> str:
-    """Give a text as one line of printable characters that is not too long to read."""
-    printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[:MOST_MESSAGE])
-    return printable + (" ..." if len(text) > MOST_MESSAGE else "")
+    """Return a text as one line of printable characters that is not too long to read."""
+    printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[:MAX_MESSAGE])
+    return printable + (" ..." if len(text) > MAX_MESSAGE else "")

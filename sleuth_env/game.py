@@ -1,31 +1,38 @@
-"""What a game module offers, and what the adapters ask of any game.
+"""What a game module offers, and what environments, matches, policies and training ask of any game.
 
 A game is a module: data, rules and what a seat may see, as functions on structured arrays. A state
-    is one record; a batch is
-an array of records; a single game is a batch of one. The adapters (`aec`, `solo`, `vector`, `sb3`,
-`match`) know a game only through the names of `Game`, so a second game is a sibling package with
-the same names. Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an
-observation.
+is one record; a batch is an array of records; a single game is a batch of one. `Game` is the core
+that every game has; a game may also have the parts `Believes`, `Drawn`, `Transcribed` and `Told`.
+Whoever needs one of these asks for it by `needed`.
+
+Inside the package a game is passed as its module. Texts ("sleuth") are turned into modules by
+`load_game` where users hand them in, and nowhere else.
+Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import whole_number
+from .checks import check_choice, whole_number
+from .options import check_names
 
 Records = NDArray[np.void]
+T = TypeVar("T")
+
+# The games of this package by name, the default first.
+GAMES = ("sleuth",)
+DEFAULT_GAME = GAMES[0]
+
 ILLEGAL_REWARD = -1.0  # where an illegal action ends the game
 NO_GAME = "call reset() first: no game has been dealt"
-NO_SNAPSHOT = "that is no snapshot, which get_state() takes"
 RENDER_MODES = ("human", "ansi", "rgb_array")
 NO_RENDER_MODE = (
     f"render() draws nothing without a render_mode: make the environment with one of {', '.join(RENDER_MODES)}"
@@ -33,164 +40,289 @@ NO_RENDER_MODE = (
 
 
 def opaque(records: Records) -> Records:
-    """View records as plain bytes, for copying: NumPy copies structured arrays field by field, ten
-    times slower.
+    """View records as plain bytes, for copying: NumPy copies structured arrays field by field, ten times slower.
 
-    ``opaque(states)[rows].view(states.dtype)`` is ``states[rows]``, and ``opaque(states)[rows] =
-    opaque(others)`` the way back.
+    ``opaque(states)[rows].view(states.dtype)`` is ``states[rows]``, and
+    ``opaque(states)[rows] = opaque(others)`` the way back.
     """
     return records.view(np.dtype((np.void, records.dtype.itemsize)))
 
 
-class Bot(Protocol):
-    """A player that is given views, never states, and draws no random numbers but those it is
-    handed.
+def player_name(seat: int) -> str:
+    """Return the name of a seat.
+
+    >>> player_name(2)
+    'player_2'
     """
+    return f"player_{seat}"
+
+
+class Bot(Protocol):
+    """A player that is given views, never states, and draws no random numbers but those it is handed."""
 
     @property
     def name(self) -> str:
-        """How tables and game texts call it."""
+        """What tables and game texts call it."""
         ...
 
     def act(self, views: Records, legal: NDArray[np.uint8], seeds: NDArray[np.uint64], /) -> NDArray[np.int64]:
-        """Choose one legal action a row (i8 [B]) from views (VIEW [B]), legal (u1 [B, A]) and 64
-        random bits a row (u8 [B]).
+        """Choose one legal action a row (i8 [B]).
+
+        Args:
+            views: VIEW [B], what the seat to act knows.
+            legal: u1 [B, A], its legal actions.
+            seeds: u8 [B], 64 random bits a row.
         """
         ...
+
+
+# --- the contract ---
 
 
 class Game(Protocol):
-    """The names of a game module.
+    """The core: what every game module has.
 
-    Functions that take ``rules`` are kernels: they write into their last arguments, allocate
-    nothing that the caller keeps, and treat each row of a batch alone. A state has the fields
-    ``actor`` (the seat that decides, -1 when the game is finished) and ``phase`` (`FINISHED` when
-    it is); nobody leaves before the game is finished for everybody.
+    Functions that take ``rules`` are kernels: they write into their last arguments, allocate nothing
+    that the caller keeps, and treat each row of a batch alone. Of a state's fields only ``actor`` is
+    known outside of the game: the seat that decides, -1 when the game is finished or none has been
+    dealt. A game is finished for everybody at once. Of the options only ``num_players`` and
+    ``max_turns`` are.
     """
 
-    NAME: str  # the game's name, with which the names of its environments begin
-    Options: Any  # frozen dataclass that says which game is played, with at least num_players and max_turns; validates itself
+    __name__: str
+    NAME: str  # of the game, with which the names of its environments, policy files and texts begin
+    Options: Any  # frozen dataclass of `options.option` fields that validates itself
     STATE: Any  # the dtype of a whole game, hidden cards and random generator included
     VIEW: Any  # the dtype of all that one seat may know
-    RECORDS: tuple[str, ...]  # the kinds of observation, default first
+    RECORDS: tuple[str, ...]  # the kinds of observation, default first, the cheapest to write among them
+    CHEAPEST_RECORD: str  # the kind that costs least to write
     BOTS: Mapping[str, Any]  # the built-in bots by name
-    FINISHED: int  # the phase of a finished game
+    DEFAULT_BOT: str  # who sits in the other seats where nobody is named
+    NETWORKS: Mapping[str, Any]  # networks of the game's own by kind, besides the multi-layer perceptron
+    # The action blocks with which a player answers an offer, out of turn; they come last. () if there are none.
+    OFFERED: tuple[str, ...]
+    DECLINE: str  # that one of them which declines; "" if there is none
+    # Axis of observation blocks -> action block with one action for each of its items, such as gem -> accuse.
+    SCORED: Mapping[str, str]
 
     def make_rules(self, options: Any, /) -> Records:
-        """Give the rules as the one-record array that the kernels take."""
+        """Return the rules as the one-record array that the kernels take."""
         ...
 
     def num_actions(self, options: Any, /) -> int:
-        """Count the actions, A."""
+        """Return the number of actions, A."""
+        ...
+
+    def action_blocks(self, options: Any, /) -> Mapping[str, slice]:
+        """Return the named blocks of the actions, in their order; together they are all actions."""
         ...
 
     def new_states(self, num_games: int, /) -> Records:
-        """Make blank states, STATE [num_games]."""
+        """Return blank states (STATE [num_games]) in which nobody is to act."""
         ...
 
     def deal(self, rules: Records, states: Records, seeds: NDArray[np.uint64], /) -> None:
-        """Begin a new game in each of ``states`` (STATE [B]), all of whose randomness comes from
-        its seed (u8 [B]).
-        """
+        """Begin a new game in each of ``states`` (STATE [B]), all of whose randomness comes from its seed (u8 [B])."""
         ...
 
     def legal(self, rules: Records, states: Records, out: NDArray[np.uint8], /) -> None:
         """Mark each game's legal actions in ``out`` (u1 [B, A]); zeros when it is finished."""
         ...
 
-    def step(self, rules: Records, states: Records, actions: NDArray[np.int64], taken: NDArray[np.uint8], /) -> None:
-        """Take one action (i8 [B]) in each game; ``taken`` (u1 [B]) is 0 where it was illegal and
-        nothing has changed.
-        """
-        ...
-
-    def outcome(
+    def step(
         self,
         rules: Records,
         states: Records,
+        actions: NDArray[np.int64],
+        taken: NDArray[np.uint8],
         rewards: NDArray[np.float64],
-        terminated: NDArray[np.uint8],
-        truncated: NDArray[np.uint8],
         /,
     ) -> None:
-        """Write what each seat gets (f8 [B, P]) and how the game ended for it (u1 [B, P] both); all
-        zero while it goes on.
+        """Take one action (i8 [B]) in each game.
+
+        ``taken`` (u1 [B]) is written 0 where it was illegal and nothing has changed; ``rewards``
+        (f8 [B, P]) what each seat gets by this step, at any moment of a game.
         """
+        ...
+
+    def ends(
+        self, rules: Records, states: Records, terminated: NDArray[np.uint8], truncated: NDArray[np.uint8], /
+    ) -> None:
+        """Write how each game ended for each seat (u1 [B, P] both): by the rules, or at the turn limit.
+
+        Both are zeros while it goes on.
+        """
+        ...
+
+    def settled(self, rules: Records, states: Records, settled: NDArray[np.uint8], due: NDArray[np.float64], /) -> None:
+        """Mark the seats whose reward cannot change any more (u1 [B, P]), with what they are still to get (f8 [B, P]).
+
+        Nothing is due in a finished game, or to a seat that is not settled.
+        """
+        ...
+
+    def standings(self, rules: Records, states: Records, places: NDArray[np.int32], /) -> None:
+        """Write each seat's place (i4 [B, P]): 1 for the first, equal numbers for a tie, 0 for no place."""
+        ...
+
+    def counts(self, rules: Records, states: Records, /) -> Mapping[str, NDArray[Any]]:
+        """Return what the game counts besides, by name: of a game ([B]) or of each seat ([B, P])."""
         ...
 
     def view(self, rules: Records, states: Records, seats: NDArray[np.int64], views: Records, /) -> None:
         """Copy what a seat (i8 [B]) may know of each game into ``views`` (VIEW [B])."""
         ...
 
-    def belief(self, rules: Records, views: Records, /) -> Any:
-        """Give the exact distribution of the hidden cards for whoever has a view (VIEW [1]):
-        uniform over all deals consistent with it.
-        """
-        ...
-
-    def reveal(self, options: Any, state: Any, /) -> dict[str, Any]:
-        """Give the whole hidden state (one STATE record) as plain data in the game's words."""
-        ...
-
-    def observation_size(self, options: Any, record: str, /) -> int:
-        """Count the numbers of an observation, N."""
-        ...
-
     def observation_layout(self, options: Any, record: str, /) -> Any:
-        """Say what the numbers of an observation mean."""
-        ...
-
-    def relations(self, options: Any, record: str, /) -> Any:
-        """Say which numbers of an observation are about which opponent, gem or question, for a
-        network that treats all of them alike.
-        """
-        ...
-
-    def write_observations(self, rules: Records, views: Records, out: NDArray[np.float32], record: str, /) -> None:
-        """Write views (VIEW [B]) as network input (f4 [B, N], each number in [0, 1])."""
+        """Return the `layout.Layout` of the observations of a game."""
         ...
 
     def Observer(self, rules: Records, views: Records, record: str, /) -> Any:  # noqa: N802 - a class
-        """Give an object whose ``write(out)`` does the same each time that ``views`` have been
-        filled anew, with less preparation.
-
-        ``write_first(number, out)`` does so for the first of them only.
-        """
+        """Return a `layout.Observer` of views (VIEW [B]) in one array, which may be filled again between its writes."""
         ...
 
-    def action_name(self, action: int, num_players: int, /) -> str:
-        """Give an action in the game's notation."""
+    def action_name(self, action: int, options: Any, /) -> str:
+        """Return an action in the game's notation."""
         ...
 
-    def parse_action(self, text: str, num_players: int, /) -> int:
+    def parse_action(self, text: str, options: Any, /) -> int:
         """Read an action in the game's notation."""
         ...
 
-    def game_text(self, options: Any, first_state: Any, actions: Sequence[int], /) -> str:
-        """Write a game, from its first state (one STATE record) on, as a text that `parse_game`
-        replays exactly.
+    def make_bot(self, name: str, options: Any, /) -> Bot:
+        """Return a built-in bot for a game."""
+        ...
+
+
+class Believes(Protocol):
+    """exact beliefs"""
+
+    def belief(self, rules: Records, views: Records, /) -> Any:
+        """Return the exact distribution of the hidden cards for whoever has a view (VIEW [1]).
+
+        It is uniform over all deals consistent with the view.
         """
+        ...
+
+
+class Drawn(Protocol):
+    """drawings"""
+
+    def draw_ansi(self, options: Any, view: Any, colour: bool = False, /) -> str:
+        """Return a drawing of a view (one VIEW record) as text."""
+        ...
+
+    def draw_rgb(self, options: Any, view: Any, /) -> NDArray[np.uint8]:
+        """Return a drawing of a view (one VIEW record) as an image (u1 [height, width, 3], always the same size)."""
+        ...
+
+
+class Transcribed(Protocol):
+    """games as text"""
+
+    def game_text(self, options: Any, first_state: Any, actions: Sequence[int], /) -> str:
+        """Return a game, from its first state (one STATE record) on, as a text that `parse_game` replays exactly."""
         ...
 
     def parse_game(self, text: str, /) -> Any:
         """Read a game text and replay it."""
         ...
 
-    def draw_ansi(self, options: Any, view: Any, colour: bool = False, /) -> str:
-        """Draw a view (one VIEW record) as text."""
-        ...
-
-    def draw_rgb(self, options: Any, view: Any, /) -> NDArray[np.uint8]:
-        """Draw a view (one VIEW record) as an image (u1 [height, width, 3], always the same size)."""
-        ...
-
-    def make_bot(self, name: str, options: Any, /) -> Bot:
-        """Make a built-in bot for a game."""
+    def reveal(self, options: Any, state: Any, /) -> dict[str, Any]:
+        """Return the whole hidden state (one STATE record) as plain data in the game's words."""
         ...
 
 
-class UnknownOptionError(ValueError):
-    """An option has a name that the game does not know; the message lists those it knows."""
+class Told(Protocol):
+    """a game told in words"""
+
+    telling: Any  # the module that tells games, and that speaks with a person at the table
+
+
+class MissingPartError(ValueError):
+    """A game has no part of this kind; the message names both."""
+
+
+def needed(game: Game, part: type[T]) -> T:
+    """Return a game as one that has an optional part, such as ``needed(game, Drawn).draw_ansi(options, view)``.
+
+    Raises:
+        MissingPartError: it does not have it.
+    """
+    lacking = list(_lacking(game, part))
+    if lacking:
+        raise MissingPartError(f"the game {game.NAME!r} has no {part.__doc__}: it lacks {', '.join(lacking)}")
+    return cast(T, game)
+
+
+def has_part(game: Game, part: type[Any]) -> bool:
+    """Return whether a game has an optional part."""
+    return not any(_lacking(game, part))
+
+
+def _lacking(module: Any, part: type[Any]) -> Iterator[str]:
+    """Iterate over the names of a part that a module does not have."""
+    names = sorted({*part.__annotations__, *vars(part)})
+    return (name for name in names if not name.startswith("_") and not hasattr(module, name))
+
+
+@cache
+def load_game(name: str) -> Game:
+    """Import a game: one of this package by its name, or any other by the full name of its module.
+
+    Raises:
+        ValueError: there is no such game, or the module lacks a name of `Game`.
+
+    >>> load_game("sleuth").NAME
+    'sleuth'
+    """
+    if not isinstance(name, str):
+        raise ValueError(f"game must be {_game_names()}, got {name!r}")
+    full_name = f"{__package__}.{name}" if name in GAMES else name
+    try:
+        module = import_module(full_name)
+    except ModuleNotFoundError as error:
+        if full_name != error.name and not full_name.startswith(f"{error.name}."):
+            raise
+        raise ValueError(f"there is no game {name!r}: a game is {_game_names()}") from error
+    except (AttributeError, TypeError, ValueError) as error:
+        raise ValueError(f"game must be {_game_names()}, got {name!r}") from error
+    lacking = list(_lacking(module, Game))
+    if lacking:
+        raise ValueError(f"{name!r} is not a game: the module lacks {', '.join(lacking)}")
+    return cast(Game, module)
+
+
+def _game_names() -> str:
+    return f"one of {', '.join(GAMES)}, or the full name of a game module"
+
+
+def name_of(game: Game) -> str:
+    """Return the text that `load_game` turns into this game."""
+    return game.NAME if game.__name__ == f"{__package__}.{game.NAME}" else game.__name__
+
+
+def make_options(game: Game, named: Mapping[str, Any], max_cycles: int | None = None) -> Any:
+    """Return a game's options.
+
+    Args:
+        game: the game module.
+        named: the options by name.
+        max_cycles: PettingZoo's word for the option ``max_turns``; None leaves it alone.
+
+    Raises:
+        UnknownOptionError: the game has no option of a name.
+        ValueError: a value that it does not allow, or two different turn limits.
+    """
+    check_names(game.Options, named, game.NAME)
+    options = dict(named)
+    if max_cycles is not None and options.setdefault("max_turns", max_cycles) != max_cycles:
+        limit = options["max_turns"]
+        raise ValueError(f"max_cycles={max_cycles!r} is another name of max_turns={limit!r}: give one of them")
+    return game.Options(**options)
+
+
+# --- actions ---
 
 
 class IllegalAction(ValueError):  # noqa: N818
@@ -203,64 +335,11 @@ class IllegalAction(ValueError):  # noqa: N818
     game_text: str = ""
 
 
-@cache
-def load_game(name: str) -> Game:
-    """Import a game module by its full name, for instance ``"sleuth_env.sleuth"``.
-
-    Raises:
-        ValueError: there is no such module, or it lacks a name of `Game`.
-    """
-    try:
-        module = import_module(name)
-    except ModuleNotFoundError as error:
-        if name != error.name and not name.startswith(f"{error.name}."):
-            raise
-        raise ValueError(f"there is no game module {name!r}") from error
-    except (AttributeError, TypeError, ValueError) as error:
-        raise ValueError(f"game must be the full name of a game module, got {name!r}") from error
-    names = sorted(wanted for wanted in {*Game.__annotations__, *vars(Game)} if not wanted.startswith("_"))
-    lacking = [wanted for wanted in names if not hasattr(module, wanted)]
-    if lacking:
-        raise ValueError(f"{name!r} is no game module: it lacks {', '.join(lacking)}")
-    return cast(Game, module)
-
-
-def check_snapshot(state: Any, names: Sequence[str]) -> None:
-    """Raise ValueError unless a snapshot is a mapping that has all these names."""
-    lacking = [name for name in names if not isinstance(state, Mapping) or name not in state]
-    if lacking:
-        raise ValueError(f"{NO_SNAPSHOT}: it lacks {', '.join(lacking)}")
-
-
-def make_options(game: Game, named: Mapping[str, Any], max_cycles: int | None = None) -> Any:
-    """Make a game's options from keyword arguments.
-
-    Args:
-        game: the game module.
-        named: the options by name.
-        max_cycles: PettingZoo's word for the option ``max_turns``; None leaves it alone.
-
-    Raises:
-        UnknownOptionError: a name that the game does not know.
-        ValueError: a value that it does not allow, or two different turn limits.
-    """
-    known = [field.name for field in dataclasses.fields(game.Options)]
-    for name in named:
-        if name not in known:
-            raise UnknownOptionError(f"unknown option {name!r}; the options of {game.NAME} are {', '.join(known)}")
-    options = dict(named)
-    if max_cycles is not None and options.setdefault("max_turns", max_cycles) != max_cycles:
-        raise ValueError(
-            f"max_cycles={max_cycles!r} is another name of max_turns={options['max_turns']!r}: give one of them"
-        )
-    return game.Options(**options)
-
-
 def action_number(action: Any, num_actions: int) -> int:
-    """Give an action as an int.
+    """Return an action as an int.
 
     Raises:
-        IllegalAction: it is no whole number (see `whole_number`), or out of range.
+        IllegalAction: it is not a whole number (see `whole_number`), or out of range.
     """
     number = whole_number(action)
     if number is None or not 0 <= number < num_actions:
@@ -269,7 +348,7 @@ def action_number(action: Any, num_actions: int) -> int:
 
 
 def action_numbers(actions: Any, num_games: int, num_actions: int) -> NDArray[np.int64]:
-    """Give one action for each game as an array (i8 [B]).
+    """Return one action for each game as an array (i8 [B]).
 
     Raises:
         IllegalAction: they are something else.
@@ -288,25 +367,39 @@ def action_numbers(actions: Any, num_games: int, num_actions: int) -> NDArray[np
 
 
 def refusal(game: Game, options: Any, action: int, legal: NDArray[Any], player: str) -> IllegalAction:
-    """Say in the game's words why an action is refused, with some that are legal (u1 [A])."""
-    name = game.action_name(action, options.num_players)
+    """Return the error that says in the game's words why an action is refused, with some that are legal (u1 [A])."""
+    name = game.action_name(action, options)
     numbers = np.flatnonzero(legal)
-    # A few from every part of the list: its first ones would all be the same question, paid with
-    # different cards.
+    # A few from every part of the list: its first ones would all be the same question, paid with different cards.
     some = numbers[np.unique(np.linspace(0, len(numbers) - 1, 6).astype(np.int64))] if len(numbers) else numbers
-    examples = ", ".join(f"{a} ({game.action_name(int(a), options.num_players)})" for a in some)
+    examples = ", ".join(f"{a} ({game.action_name(int(a), options)})" for a in some)
     return IllegalAction(
-        f"{player} may not choose action {action} ({name}) now; {len(numbers)} actions are legal, for instance {examples}"
+        f"{player} may not choose action {action} ({name}) now; "
+        f"{len(numbers)} actions are legal, for instance {examples}"
     )
 
 
-def render_view(game: Game, options: Any, view: Any, render_mode: str) -> str | NDArray[np.uint8] | None:
-    """Draw a view (one VIEW record): "ansi" gives text, "rgb_array" an image, "human" writes the
-    text to the standard output.
+def check_render_mode(game: Game, render_mode: str | None) -> None:
+    """Check that a game can be drawn in this way.
+
+    Raises:
+        ValueError: there is no such way, or the game has no drawings.
     """
+    check_choice("render_mode", render_mode, (None, *RENDER_MODES))
+    if render_mode is not None:
+        needed(game, Drawn)
+
+
+def render_view(game: Game, options: Any, view: Any, render_mode: str) -> str | NDArray[np.uint8] | None:
+    """Draw a view (one VIEW record).
+
+    Returns:
+        "ansi": text; "rgb_array": an image; "human": None, the text goes to the standard output.
+    """
+    drawn = needed(game, Drawn)
     if render_mode == "rgb_array":
-        return game.draw_rgb(options, view)
-    text = game.draw_ansi(options, view)
+        return drawn.draw_rgb(options, view)
+    text = drawn.draw_ansi(options, view)
     if render_mode == "ansi":
         return text
     sys.stdout.write(text.rstrip("\n") + "\n\n")

@@ -7,7 +7,7 @@ by sizes. Axis letters: ``B`` rows, ``N`` numbers of an observation.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from math import prod
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .bits import lowest
-from .kernels import inner
+from .kernels import inner, kernel
 
 INT8_ONE = 127
 # What stands for 1, and what rounds a fraction of it, in observations of each type.
@@ -98,6 +98,25 @@ CODE = np.dtype(
 )
 
 
+def block_maker(sizes: Mapping[str, int]) -> Callable[..., Block]:
+    """Return a function that makes blocks from the names of their axes.
+
+    Args:
+        sizes: of each axis.
+
+    >>> block = block_maker({"seat": 4, "gem": 36})
+    >>> block("seen", "seat gem").shape
+    (4, 36)
+    """
+
+    def block(name: str, axes: str, encoding: int = BITS, field: str | None = None, **named: Any) -> Block:
+        """Return a block, made of the field of its own name unless another is given."""
+        names = tuple(axes.split())
+        return Block(name, field or name, tuple(sizes[axis] for axis in names), encoding, axes=names, **named)
+
+    return block
+
+
 def _encode(block: Block, at: int, view: np.dtype[Any], sheet: np.dtype[Any]) -> tuple[Any, ...]:
     """Return a block as the kernel reads it (CODE), from the dtypes of the records that its field
     may be in.
@@ -159,7 +178,7 @@ class Layout:
         return hashlib.sha256(repr(self.blocks).encode()).hexdigest()[:16]
 
     def views(self, observation: np.ndarray) -> dict[str, np.ndarray]:
-        """Give the blocks of observations (float32 [..., N]) by name, reshaped, as views of the
+        """Return the blocks of observations (float32 [..., N]) by name, reshaped, as views of the
         same memory.
 
         Raises:
@@ -190,7 +209,7 @@ def _write_mask(out, b, at, mask, one):
 
 @inner
 def _fraction(share, one, half):
-    """Give a share of ``one``; where whole numbers are rounded, what is more than 0 and less than 1
+    """Return a share of ``one``; where whole numbers are rounded, what is more than 0 and less than 1
     stays so.
     """
     if half == 0.0 or share <= 0.0 or share >= 1.0:
@@ -298,3 +317,54 @@ def write_rows(codes, views, sheets, one, half, out):
 def words_of(records: np.ndarray) -> np.ndarray:
     """Return records as rows of 8-byte words (i8 [B, words])."""
     return records.view("i8").reshape(records.size, records.dtype.itemsize // 8)
+
+
+@kernel
+def _write_all(code, views, one, half, out):
+    write_rows(code, views, views, one, half, out)
+
+
+class Observer:
+    """Write the observations of views that lie in one array, which may be filled again between writes.
+
+    As it is it serves games whose blocks are fields of the view. A game that derives a sheet from
+    the view, or computes some blocks itself, overrides `_fill`.
+
+    Args:
+        layout: of the observations.
+        views: VIEW [B], contiguous.
+    """
+
+    def __init__(self, layout: Layout, views: np.ndarray) -> None:
+        self.layout = layout
+        self._views = views
+        self._words = words_of(views)
+
+    def write(self, out: np.ndarray) -> None:
+        """Write the observations.
+
+        Args:
+            out: float32 [B, N], or int8 [B, N], in which `INT8_ONE` is 1; overwritten.
+
+        Raises:
+            ValueError: ``out`` has another shape or another type, or is read-only.
+        """
+        self.write_first(self._views.size, out)
+
+    def write_first(self, number: int, out: np.ndarray) -> None:
+        """Write the observations of the first views only (``number``, at most B) into as many rows, see `write`."""
+        if not 0 <= number <= self._views.size:
+            raise ValueError(f"there are {self._views.size} views to write the first of, got {number}")
+        if not out.flags.writeable:
+            raise ValueError("out cannot be written to")
+        shape = (number, self.layout.size)
+        if out.shape != shape or out.dtype not in ONES:
+            raise ValueError(
+                f"out must be float32 or int8 of the shape {shape}, got {out.dtype} of the shape {out.shape}"
+            )
+        one, half = ONES[out.dtype]
+        self._fill(number, one, half, out)
+
+    def _fill(self, number: int, one: float, half: float, out: np.ndarray) -> None:
+        """Write ``number`` rows, in which 1 is written as ``one`` and fractions are rounded by ``half``."""
+        _write_all(self.layout.code, self._words[:number], one, half, out)

@@ -1,8 +1,8 @@
 """Sleuth (Sid Sackson, 1971) for 3 to 7 players: PettingZoo's environment, and its manual page.
 
 One of 36 gem cards has been set aside; players ask one another how many gems of a kind they hold,
-and whoever first names the missing gem wins. Hidden hands, public counts, private glimpses of
-cards, accusations at any time.
+and whoever first names the missing gem wins. Hidden hands, public counts, private glimpses of cards,
+accusations at any time.
 
     from sleuth_env import sleuth_v0
 
@@ -13,27 +13,28 @@ cards, accusations at any time.
         finished = termination or truncation
         env.step(None if finished else env.action_space(agent).sample(observation["action_mask"]))
 
-| | |
-|---|---|
-| Creation | ``sleuth_v0.env(...)``, ``sleuth_v0.raw_env(...)``, with PettingZoo 1.27 also ``pettingzoo.make("aec", "sleuth_env/sleuth-v0", ...)`` |
-| Agents | ``player_0`` ... ``player_{n-1}``, clockwise |
-| Actions | ``Discrete(A)``, A = 448, 653, 858, 1063, 1268 for 3 to 7 players |
-| Observations | ``{"observation": Box(0, 1, (N,), float32), "action_mask": Box(0, 1, (A,), int8)}`` |
-| State | ``Box(0, 1, (n * N,), float32)``: every player's observation in the order of the seats; hidden information, for central critics only |
-| Order | whoever has to decide, often out of turn: after every answer each player in contention may accuse |
+* Creation: ``sleuth_v0.env(...)``, ``sleuth_v0.raw_env(...)``, with PettingZoo 1.27 also
+  ``pettingzoo.make("aec", "sleuth_env/sleuth-v0", ...)``.
+* Agents: ``player_0`` ... ``player_{n-1}``, clockwise.
+* Actions: ``Discrete(A)``, A = 448, 653, 858, 1063, 1268 for 3 to 7 players.
+* Observations: ``{"observation": Box(0, 1, (N,), float32), "action_mask": Box(0, 1, (A,), int8)}``.
+* State: ``Box(0, 1, (n * N,), float32)``: every player's observation in the order of the seats;
+  hidden information, for central critics only.
+* Order: Whoever has to decide, often out of turn: after every answer each player in contention may
+  accuse.
 
 Actions
 -------
 One number, whose meaning never moves: search cards are named, not their place in the hand; opponent
-    ``+k`` sits k seats to the left.
+``+k`` sits k seats to the left. `sleuth_env.sleuth.action_blocks` returns the blocks by name.
 
 | block | size | notation |
 |---|---|---|
-| ask an opponent a question, paid with a search card that allows it | (n-1) x 162 | ``ask +2 blue-opal with free-blue`` |
-| final question to an opponent: no card is spent, an accusation must follow | (n-1) x 43 | ``final +1 pair`` |
-| exchange all four search cards | 1 | ``exchange`` |
-| accuse a gem; with several missing gems, name them one after another | 36 | ``accuse blue-opal-pair`` |
-| pass: decline an offer to accuse, end the turn after one of two interrogations | 1 | ``pass`` |
+| ask: an opponent a question, paid with a search card | (n-1) x 162 | ``ask +2 blue-opal with free-blue`` |
+| final: a final question; no card is spent, an accusation must follow | (n-1) x 43 | ``final +1 pair`` |
+| exchange: all four search cards | 1 | ``exchange`` |
+| accuse: a gem; several missing gems are named one after another | 36 | ``accuse blue-opal-pair`` |
+| pass: decline an offer to accuse; end the turn after one of two questions | 1 | ``pass`` |
 
 ``sleuth_env.sleuth.action_name`` and ``parse_action`` translate. The mask of a player who is not to
 act is zero; that of a finished game is all ones. `raw_env` refuses an illegal action with a
@@ -41,32 +42,11 @@ ValueError and changes nothing; `env` ends the game with -1 for that player and 
 
 Observations
 ------------
-Own seat first, then the opponents in turn order; ``sleuth_env.sleuth.observation_layout(options,
-record).views(observation)`` gives the blocks by name. n players, holders are the n-1 opponents and
-the missing gems.
-
-| block | shape | meaning |
-|---|---|---|
-| hand | 36 | own gem cards |
-| table | 36 | gem cards face up |
-| certain_yes, certain_no | n x 36 | ``record="sheet"``: per holder, what the deduction sheet proves |
-| seen | n x 36 | ``record="raw"``: per opponent, the cards that he has shown |
-| missing_gems | 36 | ``record="raw"``: the missing gems where the player has the right to know them |
-| chance | n x 36 | ``record="exact"``: per holder, the probability that he has the gem, over all deals consistent with what the player knows |
-| information | (n-1) x 43 | ``record="exact"``: expected bits about the missing gems / log2(36), of questions that may be asked now |
-| answer_known, answer_count | n x 43 x 1 | per seat and question: whether a count was announced; the count / 12 |
-| askers | n x 43 x n | per seat and question: who has asked it (and seen the cards, if it has two elements) |
-| seen_by | n x 36 | own cards that each player has seen |
-| search | n x 54 | everybody's face-up search cards |
-| spent | n x 54 | cards with which each player has paid for questions |
-| discards, pile_size | 54, 1 | the discard pile; cards left to draw / 54 |
-| exchanges | n x 1 | how often each player has exchanged / max_turns |
-| in_contention, out, right, place | n x 1 | how each player stands; his place / n |
-| turn, phase, to_act | n, 5, 1 | whose turn it is, what is being decided, whether this player decides it |
-| first_target, first_elements | n, 2 | additional interrogations: who was asked first this turn, with one or two elements |
-| accusing, accused | 36 | own accusation: gems named so far; gems named in all |
-| event_kind, event_asker, event_target, event_question, event_card, event_count | n x 6, n, n, 43, 54, 1 | the last n public events, newest first |
-| turn_number | 1 | / max_turns |
+Own seat first, then the opponents in turn order. ``record="sheet"`` (default) holds what the
+deduction sheet proves of each gem, ``"raw"`` only what was shown, ``"exact"`` the probabilities of
+each gem by a count of all deals and what each question is expected to tell.
+``sleuth_env.sleuth.observation_layout(options, record)`` names every block with its axes, and its
+``views(observation)`` returns them; the manual's page of observations says what they mean.
 
 Rewards
 -------
@@ -82,27 +62,11 @@ truncated. A player who is out waits for it, unasked.
 
 Options
 -------
-`sleuth_env.Options` explains and checks them. Defaults first.
-
-| option | values | meaning |
-|---|---|---|
-| num_players | 4, 3 to 7 | |
-| missing | 1, 2, 3 | gems set aside; more than one with 3 or 4 players only |
-| winners | 1 to n-1 | places that are played for |
-| double_interrogation | False, True | one or two questions a turn |
-| super_sleuth | False, True | two-element questions are answered with the number only |
-| first_player | "random", "seat_0" | |
-| accuse | "any_time", "own_turn" | after every answer, or only on one's own turn |
-| offer_order | "random", "clockwise" | in which order players are offered to accuse |
-| announce_result | True, False | whether others learn if an accusation was right; False with winners > 1 only |
-| last_survivor_wins | False, True | whether the last player left in wins |
-| max_turns | 300, 1 or more | truncation; `max_cycles` is another name |
-
-Besides: ``record`` ("sheet", "raw" or "exact"), ``render_mode`` ("human", "ansi", "rgb_array") and
-    ``viewpoint`` (whose view is drawn; None: the agent to act).
-For analysis, `raw_env` has `reveal`, `game_text`, `view`, `get_state` and `set_state`; through the
-wrappers, ``env.unwrapped.reveal()``. `raw_env.belief` gives the exact distribution of the hidden
-gems, uniform over all deals consistent with what an agent may know.
+`sleuth_env.Options` describes and checks the options of the game. Besides: ``record``,
+``render_mode`` ("human", "ansi", "rgb_array") and ``viewpoint`` (whose view is drawn; None: the
+agent to act). For analysis, `raw_env` has `reveal`, `game_text`, `view`, `get_state` and
+`set_state`; through the wrappers, ``env.unwrapped.reveal()``. `raw_env.belief` returns the exact
+distribution of the hidden gems, uniform over all deals consistent with what an agent may know.
 
 Version history
 ---------------
@@ -111,23 +75,28 @@ Version history
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pettingzoo
 
+from . import sleuth
 from .envs.aec import GameEnv
+from .envs.solo import GameSoloEnv, GameSoloVectorEnv
+from .envs.vector import GameVectorEnv
 from .envs.wrappers import wrapped
-from .game import RENDER_MODES, Game, load_game
+from .game import RENDER_MODES, Game
 
 PETTINGZOO_ID = "sleuth_env/sleuth-v0"
+GAME: Game = sleuth  # type: ignore[assignment] # mypy does not hold modules against protocols that have a __name__
 
 
 class raw_env(GameEnv):  # noqa: N801 - PettingZoo's name for it
-    """Sleuth without wrappers: an illegal action raises ValueError and changes nothing. See
-    `GameEnv` for the arguments.
+    """Sleuth without wrappers: an illegal action raises ValueError and changes nothing.
+
+    See `GameEnv` for the arguments.
     """
 
-    game: ClassVar[Game] = load_game("sleuth_env.sleuth")
+    game: ClassVar[Game] = GAME
     metadata: ClassVar[dict[str, Any]] = {
         "name": "sleuth_v0",
         "render_modes": list(RENDER_MODES),
@@ -143,10 +112,42 @@ def env(
     max_cycles: int | None = None,
     **options: Any,
 ) -> Any:
-    """Make Sleuth wrapped as PettingZoo's classic games are: an illegal action ends the game with
-    -1. See `GameEnv` for the arguments.
+    """Return Sleuth wrapped as PettingZoo's classic games are: an illegal action ends the game with -1.
+
+    See `GameEnv` for the arguments.
     """
     return wrapped(raw_env(render_mode, record, viewpoint, max_cycles, **options))
+
+
+class SoloEnv(GameSoloEnv):
+    """Sleuth for one learner, the other seats played by bots; see `GameSoloEnv` for the arguments."""
+
+    game: ClassVar[Game] = GAME
+
+
+class SoloVectorEnv(GameSoloVectorEnv):
+    """Sleuth for one learner in each of many games; see `GameSoloVectorEnv` for the arguments."""
+
+    game: ClassVar[Game] = GAME
+
+
+class SleuthVectorEnv(GameVectorEnv):
+    """Many games of Sleuth, every seat of which is a learner's; see `GameVectorEnv` for the arguments."""
+
+    game: ClassVar[Game] = GAME
+
+
+if TYPE_CHECKING:
+    pass
+
+
+def __getattr__(name: str) -> Any:
+    """Return `SleuthVecEnv`, which needs Stable-Baselines3, when it is first asked for."""
+    if name == "SleuthVecEnv":
+        from .envs.sb3 import vec_env_class
+
+        return vec_env_class(GAME, name)  # type: ignore[arg-type]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _register() -> None:

@@ -30,3 +30,8 @@ class Threads:
     def each(self, work: Callable[..., T], *parts: Iterable[Any]) -> list[T]:
         """Do work on every part, as ``map`` does."""
         return list(map(work, *parts) if self._pool is None else self._pool.map(work, *parts))
+
+    def close(self) -> None:
+        """Let the threads go; nothing can be done afterwards."""
+        if self._pool is not None:
+            self._pool.shutdown()

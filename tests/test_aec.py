@@ -244,7 +244,7 @@ def test_what_is_returned_is_fresh_and_may_be_overwritten(env: Any) -> None:
         shown["observation"][:] = 7
         shown["action_mask"][:] = 7
         env.state()[:] = 7
-        env.get_state()["_states"]["missing_gems"] = 7
+        env.get_state().states[:] = 7
         env.reveal()["hands"].clear()
     assert everything_shown(env) == before
     first = env.observe(agent)
@@ -254,19 +254,19 @@ def test_what_is_returned_is_fresh_and_may_be_overwritten(env: Any) -> None:
 
 
 def test_looking_changes_nothing(env: Any) -> None:
-    before = env.get_state()["_states"].tobytes()
+    before = env.get_state().states.tobytes()
     for agent in env.possible_agents:
         env.observe(agent)
         env.view(agent)
     env.state()
     env.reveal()
     env.last()
-    assert env.get_state()["_states"].tobytes() == before
+    assert env.get_state().states.tobytes() == before
 
 
 def test_an_unknown_agent_is_named(env: Any) -> None:
     with pytest.raises(
-        ValueError, match="'player_4' is no player: the players are player_0, player_1, player_2, player_3"
+        ValueError, match="'player_4' is not a player: the players are player_0, player_1, player_2, player_3"
     ):
         env.observe("player_4")
 

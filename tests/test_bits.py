@@ -15,20 +15,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sleuth_env import bits
+from sleuth_env import bits, kernels
 from tests.support.oracle import Generator
 
 MASKS = st.integers(0, 2**63 - 1)
 GAME = np.dtype([("rng", "u8"), ("cards", "i1", 54)])
 
 
-@bits.kernel
+@kernels.kernel
 def popcounts(masks, out):
     for i in range(masks.size):
         out[i] = bits.popcount(masks[i])
 
 
-@bits.kernel
+@kernels.kernel
 def lowest_bits(masks, out):
     for i in range(masks.size):
         out[i] = bits.lowest(masks[i])
@@ -150,7 +150,23 @@ def test_where_nothing_can_be_written_kernels_work_all_the_same_and_the_notice_s
 
         return refuse if named.get("cache") else numba.njit(**named)
 
-    monkeypatch.setattr(bits, "njit", without_a_folder)
-    monkeypatch.setitem(bits._notice, "about", bits.KEPT)
-    assert bits.kernel(lambda number: number + 1)(2) == 3
-    assert bits._notice["about"] == bits.NOT_KEPT
+    monkeypatch.setattr(kernels, "njit", without_a_folder)
+    monkeypatch.setitem(kernels._notice, "about", kernels.KEPT)
+    assert kernels.kernel(lambda number: number + 1)(2) == 3
+    assert kernels._notice["about"] == kernels.NOT_KEPT
+
+
+@kernels.kernel
+def members_of(masks, out):
+    for i in range(masks.size):
+        for member in bits.members(masks[i]):
+            out[i, member] += 1
+
+
+@given(st.lists(st.integers(0, 2**63 - 1), min_size=1, max_size=8))
+def test_members_are_the_set_bits_lowest_first(masks: list[int]) -> None:
+    expected = [[i for i in range(63) if mask >> i & 1] for mask in masks]
+    compiled = np.zeros((len(masks), 63), np.int64)
+    members_of(np.array(masks), compiled)
+    assert [np.flatnonzero(row).tolist() for row in compiled] == expected
+    assert compiled.max(initial=0) <= 1

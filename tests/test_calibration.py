@@ -1,6 +1,4 @@
-"""Exact belief is calibrated: over many games a set of missing gems that it gives the chance p is
-the right one in p of the cases.
-"""
+"""Exact belief is calibrated: of the sets of missing gems it gives probability p, a share p is right."""
 
 from __future__ import annotations
 
@@ -15,31 +13,31 @@ from sleuth_env.sleuth.view import VIEW, view
 from tests.support.strategies import option_name
 
 
-def position(options: Options, seed: int, chance: np.random.Generator) -> tuple[np.ndarray, int]:
-    """Give one seat's view (VIEW [1]) of a game after some random questions, and the missing gems
-    (mask).
+def position(options: Options, seed: int, rng: np.random.Generator) -> tuple[np.ndarray, int]:
+    """Return one seat's view (VIEW [1]) of a game after random questions, and the missing gems (mask).
 
-    Who asks whom what is drawn without a look at anybody's cards: only then are questions no
-    evidence about the asker.
+    Who asks whom what is drawn without looking at any cards: only then do questions say nothing
+    about the asker.
     """
     rules = make_rules(options)
     states = new_states(1)
     views = np.zeros(1, VIEW)
-    marks = np.zeros((1, num_actions(options)), np.uint8)
+    mask = np.zeros((1, num_actions(options)), np.uint8)
     taken = np.zeros(1, np.uint8)
+    rewards = np.zeros((1, options.num_players))
     deal(rules, states, np.array([seed], np.uint64))
-    questions = int(chance.integers(2, 7 * options.num_players))
+    questions = int(rng.integers(2, 7 * options.num_players))
     while questions:
-        legal(rules, states, marks)
-        asks = np.flatnonzero(marks[0, : int(rules["final_at"][0])])
+        legal(rules, states, mask)
+        asks = np.flatnonzero(mask[0, : int(rules["final_at"][0])])
         if asks.size:
             questions -= 1
-            action = int(chance.choice(asks))
+            action = int(rng.choice(asks))
         else:
             action = num_actions(options) - 1
-            assert marks[0, action], "nobody need accuse"
-        step(rules, states, np.array([action]), taken)
-    view(rules, states, np.array([chance.integers(options.num_players)]), views)
+            assert mask[0, action], "no player needs to accuse"
+        step(rules, states, np.array([action]), taken, rewards)
+    view(rules, states, np.array([rng.integers(options.num_players)]), views)
     return views, int(states["missing_gems"][0])
 
 
@@ -54,22 +52,23 @@ def position(options: Options, seed: int, chance: np.random.Generator) -> tuple[
     ],
     ids=option_name,
 )
-def test_the_right_gems_are_given_the_chance_that_they_should_be_given(options: Options) -> None:
-    chance = np.random.default_rng(1)
+def test_the_right_gems_are_given_the_probability_that_they_should_be_given(options: Options) -> None:
+    rng = np.random.default_rng(1)
     given = []
     expected = 0.0
     variance = 0.0
     for game in range(600):
-        views, missing = position(options, game, chance)
+        views, missing = position(options, game, rng)
         sets, p = belief(make_rules(options), views).missing_sets
         given.append(p[sets == missing].sum())
-        # Where belief is right, a set is the missing one with just the chance that it is given.
+        # Where belief is right, a set is the missing one with exactly the probability it is given.
         expected += (p**2).sum()
         variance += (p**3).sum() - (p**2).sum() ** 2
     z = (sum(given) - expected) / variance**0.5
     sys.stdout.write(
-        f"{option_name(options)}: the missing gems were given {np.mean(given):.4f}, expected {expected / len(given):.4f}, z = {z:+.2f}\n"
+        f"{option_name(options)}: the missing gems were given {np.mean(given):.4f}, "
+        f"expected {expected / len(given):.4f}, z = {z:+.2f}\n"
     )
     assert abs(z) < 3.5
-    # Positions between knowing nothing and knowing all.
+    # The positions lie between knowing nothing and knowing everything.
     assert 2 / comb(36, options.missing) < np.mean(given) < 0.9

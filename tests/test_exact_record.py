@@ -14,7 +14,6 @@ import pytest
 from sleuth_env.deduction.automata import INTRICATE, NO_DEAL
 from sleuth_env.deduction.counting import BROKEN
 from sleuth_env.deduction.evidence import Contradiction
-from sleuth_env.envs.vector import SleuthVectorEnv
 from sleuth_env.sleuth import FINISHED, OUT, Options, legal, make_rules, num_actions, view
 from sleuth_env.sleuth import belief as module
 from sleuth_env.sleuth.belief import beliefs, odds
@@ -23,6 +22,7 @@ from sleuth_env.sleuth.clues import read_sheet
 from sleuth_env.sleuth.features import observation_layout, write_observations
 from sleuth_env.sleuth.state import SECOND, TURN
 from sleuth_env.sleuth.view import VIEW
+from sleuth_env.sleuth_v0 import SleuthVectorEnv
 from tests.support.positions import positions
 from tests.support.strategies import KNOWING, PATIENT, option_name
 from tests.support.substitution import play

@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sleuth_env import layout
 from sleuth_env.sleuth import features
 from sleuth_env.sleuth.belief import belief
 from sleuth_env.sleuth.cards import ALL_GEMS, ALLOWED, QUESTIONS, Options, make_rules, num_actions, question_gems
@@ -68,7 +69,7 @@ def views_of_random_play(options: Options, games: int = 24, steps: int = 90, see
         legal(rules, states, marks)
         worth = rng.random(marks.shape) * marks
         worth[:, -37:-1] *= 0.02
-        step(rules, states, worth.argmax(1), taken)
+        step(rules, states, worth.argmax(1), taken, np.zeros((len(taken), 7)))
         views = np.zeros(games, VIEW)
         view(rules, states, np.full(games, i % options.num_players), views)
         found.append(views)
@@ -266,13 +267,13 @@ def test_a_wrong_shape_is_refused_before_anything_is_written() -> None:
 def test_no_encoding_is_left_unused() -> None:
     used = {block.encoding for n in (3, 7) for record in RECORDS for block in observation_layout(Options(n), record)}
     assert used == {
-        features.BITS,
-        features.CLEAR_BITS,
-        features.ONE_HOT,
-        features.EQUALS,
-        features.KNOWN,
-        features.NUMBER,
-        features.FRACTION,
+        layout.BITS,
+        layout.CLEAR_BITS,
+        layout.ONE_HOT,
+        layout.EQUALS,
+        layout.KNOWN,
+        layout.NUMBER,
+        layout.FRACTION,
     }
 
 

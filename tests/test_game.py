@@ -13,19 +13,29 @@ import pytest
 from sleuth_env import sleuth
 from sleuth_env.checks import check_number, check_seed
 from sleuth_env.game import (
+    DEFAULT_GAME,
+    GAMES,
+    Believes,
+    Drawn,
     Game,
     IllegalAction,
-    UnknownOptionError,
+    MissingPartError,
     action_number,
+    check_render_mode,
+    has_part,
     load_game,
     make_options,
+    name_of,
+    needed,
     opaque,
     refusal,
 )
+from sleuth_env.options import UnknownOptionError
 
 
 def test_sleuth_is_a_game_module() -> None:
-    assert load_game("sleuth_env.sleuth") is sleuth
+    assert load_game("sleuth") is load_game("sleuth_env.sleuth") is sleuth
+    assert GAMES[0] == DEFAULT_GAME == name_of(sleuth) == "sleuth"
     assert sleuth.NAME == "sleuth"
     assert sleuth.RECORDS[0] == "sheet"
 
@@ -37,10 +47,29 @@ def test_every_name_of_the_protocol_is_explained(name: str) -> None:
 
 
 def test_a_module_that_is_no_game_is_refused_with_what_it_lacks() -> None:
-    with pytest.raises(ValueError, match=r"'json' is no game module: it lacks BOTS, FINISHED, NAME, Observer, Options"):
+    with pytest.raises(ValueError, match=r"'json' is not a game: the module lacks BOTS, CHEAPEST_RECORD, .*VIEW"):
         load_game("json")
-    with pytest.raises(ValueError, match=r"there is no game module 'sleuth_env.no_such'"):
-        load_game("sleuth_env.no_such")
+    for name in ("sleuth_env.no_such", "no_such", "no_such.game"):
+        with pytest.raises(
+            ValueError, match=f"there is no game '{name}': a game is one of sleuth, or the full name of"
+        ):
+            load_game(name)
+    for name in ("", ".", "..x", 3, None):
+        with pytest.raises(ValueError, match="game must be one of sleuth, or the full name of a game module, got"):
+            load_game(name)  # type: ignore[arg-type]
+
+
+def test_a_part_that_a_game_has_not_is_named() -> None:
+    assert needed(sleuth, Believes) is sleuth
+    bare = types.SimpleNamespace(NAME="bare", draw_ansi=None)
+    assert not has_part(bare, Drawn)
+    with pytest.raises(MissingPartError, match="the game 'bare' has no drawings: it lacks draw_rgb"):
+        needed(bare, Drawn)
+    with pytest.raises(MissingPartError, match="the game 'bare' has no exact beliefs: it lacks belief"):
+        needed(bare, Believes)
+    with pytest.raises(MissingPartError, match="the game 'bare' has no drawings"):
+        check_render_mode(bare, "ansi")
+    check_render_mode(bare, None)
 
 
 def test_options_are_made_of_names_and_values() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from sleuth_env.sleuth.cards import Options, make_rules
 from sleuth_env.sleuth.invariants import problems
-from sleuth_env.sleuth.rules import outcome
+from sleuth_env.sleuth.results import ends
+from sleuth_env.sleuth.rules import step
 from sleuth_env.sleuth.state import FINISHED, OFFER, RIGHT
 from sleuth_env.sleuth.transcript import game_text, parse_game, result_text
 
@@ -45,8 +46,11 @@ def test_the_rewards_of_a_golden_game_come_with_its_end(file):
     num_games = len(game.states)
     num_players = game.options.num_players
     rewards = np.zeros((num_games, 7))
-    (terminated, truncated) = np.zeros((2, num_games, 7), np.uint8)
-    outcome(make_rules(game.options), game.states, rewards, terminated, truncated)
+    terminated = np.zeros((num_games, 7), np.uint8)
+    truncated = np.zeros((num_games, 7), np.uint8)
+    rules = make_rules(game.options)
+    ends(rules, game.states, terminated, truncated)
+    step(rules, game.states[:-1].copy(), game.actions, np.zeros(num_games - 1, np.uint8), rewards[1:])
     assert not rewards[:-1].any()
     assert not (terminated | truncated)[:-1].any()
     winners = game.last_state["standing"][:num_players] == RIGHT

@@ -22,40 +22,43 @@ FIRST_PARTY = {
     # The ground floor.
     "checks": (),
     "files": (),
+    "options": ("checks",),
     "threads": (),
     "kernels": (),
     "bits": ("kernels",),
     "layout": ("bits", "kernels"),
-    "game": ("checks",),
+    "game": ("checks", "options"),
     # Cards, holders and counts; it has never heard of a game.
-    "deduction/": ("bits", "kernels", "deduction"),
-    "deduction/evidence": ("bits", "kernels"),
+    "deduction/": ("bits", "kernels", "checks", "deduction"),
+    "deduction/evidence": ("checks",),
     "deduction/sheet": ("bits", "kernels", "deduction.evidence"),
     # The game.
-    "sleuth/cards": (),
+    "sleuth/cards": ("checks", "options"),
     "sleuth/state": ("bits", "kernels", "sleuth.cards"),
-    "sleuth/rules": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
+    "sleuth/results": ("kernels", "sleuth.state"),
+    "sleuth/rules": ("bits", "kernels", "sleuth.cards", "sleuth.results", "sleuth.state"),
     "sleuth/invariants": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/view": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.view", "deduction"),
-    "sleuth/notation": ("sleuth.cards", "sleuth.state"),
+    "sleuth/notation": ("checks", "game", "sleuth.cards", "sleuth.state"),
     # Texts of whole games and what tells them are the only other places that see states.
-    "sleuth/transcript": ("sleuth.cards", "sleuth.notation", "sleuth.state", "sleuth.rules"),
-    "sleuth/__init__": ("sleuth",),
+    "sleuth/transcript": ("options", "sleuth.cards", "sleuth.notation", "sleuth.state", "sleuth.rules"),
+    "sleuth/__init__": ("options", "sleuth"),
     # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see
     # the test below).
     "sleuth/": ("bits", "kernels", "layout", "deduction", "sleuth"),
-    "sleuth/relational": ("bits", "kernels", "policies", "sleuth"),
+    "sleuth/relational": ("kernels", "game", "policies.mlp", "policies.policy_file", "sleuth"),
     # What knows no game.
-    "policies/": ("bits", "kernels", "checks", "files", "game", "policies"),
-    "policies/policy": ("bits", "kernels", "checks", "files", "game", "policies", "sleuth.relational"),
+    "policies/": ("bits", "kernels", "checks", "files", "game", "options", "policies"),
     "matches/table": ("bits", "game"),
     "matches/rating": (),
-    "matches/": ("bits", "game", "matches", "policies"),
-    "envs/aec": ("game", "checks"),
+    "matches/": ("bits", "checks", "game", "matches", "policies"),
+    "envs/snapshot": ("game",),
+    "envs/binding": ("game",),
+    "envs/aec": ("game", "checks", "envs.snapshot"),
     "envs/wrappers": ("game", "envs.aec"),
     "envs/": ("game", "checks", "threads", "matches", "envs"),
-    "sleuth_v0": ("game", "envs"),
+    "sleuth_v0": ("game", "envs", "sleuth"),
     # The command line stands above everything and may use it all; nothing else may use it.
     "cli/": ("",),
 }
@@ -75,7 +78,7 @@ FRAMEWORKS = {
 # are needed.
 LATE = ("stable_baselines3", "PIL", "rich", "prompt_toolkit")
 # Of the state's module, what a module that is given views may name: its constants.
-STATE_FUNCTIONS = {"STATE", "BLANK", "deal", "new_states", "legal", "step", "outcome"}
+STATE_FUNCTIONS = {"STATE", "BLANK", "deal", "new_states", "legal", "step", "ends", "settled", "standings", "counts"}
 VIEWERS = sorted(
     path.relative_to(ROOT / "sleuth_env" / "sleuth").with_suffix("").as_posix()
     for pattern in (

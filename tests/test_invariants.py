@@ -28,6 +28,7 @@ class GameMachine(RuleBasedStateMachine):
         self.rules = make_rules(options)
         self.states = kernels.new_states(1)
         self.taken = np.zeros(1, "u1")
+        self.rewards = np.zeros((1, 7))
         kernels.deal(self.rules, self.states, np.array([seed], "u8"))
         self.turns_seen = 1
 
@@ -40,7 +41,7 @@ class GameMachine(RuleBasedStateMachine):
         ]
 
     def take(self, actions: list[int], share: float) -> None:
-        kernels.step(self.rules, self.states, np.array([actions[int(share * len(actions))]]), self.taken)
+        kernels.step(self.rules, self.states, np.array([actions[int(share * len(actions))]]), self.taken, self.rewards)
         assert self.taken[0] == 1
 
     @property
@@ -83,7 +84,7 @@ class GameMachine(RuleBasedStateMachine):
     def try_an_illegal_action(self, action: int) -> None:
         if action not in self.legal():
             before = self.states.tobytes()
-            kernels.step(self.rules, self.states, np.array([action]), self.taken)
+            kernels.step(self.rules, self.states, np.array([action]), self.taken, np.zeros((1, 7)))
             assert self.taken[0] == 0
             assert self.states.tobytes() == before
 
@@ -103,10 +104,10 @@ class GameMachine(RuleBasedStateMachine):
 
     @invariant()
     def rewards_add_up_to_nothing_unless_the_game_was_cut_short(self) -> None:
-        rewards = np.zeros((1, 7))
+        rewards = self.rewards
         terminated = np.zeros((1, 7), "u1")
         truncated = np.zeros((1, 7), "u1")
-        kernels.outcome(self.rules, self.states, rewards, terminated, truncated)
+        kernels.ends(self.rules, self.states, terminated, truncated)
         over = (terminated | truncated)[0, : self.options.num_players]
         assert (over != self.going_on).all()
         assert not (terminated & truncated).any()
@@ -245,7 +246,7 @@ def sound_game(phase: str) -> np.ndarray:
             ACTIONS[3][numbers["accuse", "red-diamond-solitaire"] + int(states["missing_gems"][0]).bit_length() - 1][1],
         ]
         action = named if phase == "FINISHED" else int(rng.choice(asks))
-        kernels.step(rules, states, np.array([action]), taken)
+        kernels.step(rules, states, np.array([action]), taken, np.zeros((1, 7)))
     raise AssertionError(f"no {phase}")
 
 

@@ -20,7 +20,7 @@ def test_plain_python_and_compiled_kernels_write_the_same_bytes() -> None:
     root = Path(__file__).parent.parent
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
     # Where numbers are meant to wrap round, plain Python must not warn of it.
-    words = [sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.fixed_games"]
+    words = [sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.support.fixed_games"]
     plain = subprocess.run(words, cwd=root, env=environment, capture_output=True, text=True, check=True)
     assert plain.stdout == fixed_games.digest()
 
@@ -35,6 +35,8 @@ def test_a_row_of_a_batch_is_a_batch_of_one(options: Options) -> None:
     rows = [kernels.new_states(1) for _ in range(size)]
     taken = np.zeros(size, "u1")
     taken_alone = np.zeros(1, "u1")
+    rewards = np.zeros((size, 7))
+    rewards_alone = np.zeros((1, 7))
     kernels.deal(rules, batch, seeds)
     for row, seed in zip(rows, seeds, strict=True):
         kernels.deal(rules, row, np.array([seed]))
@@ -42,10 +44,11 @@ def test_a_row_of_a_batch_is_a_batch_of_one(options: Options) -> None:
         marks = np.zeros((size, num_actions(options)), "u1")
         kernels.legal(rules, batch, marks)
         actions = fixed_games.random_actions(marks, chance, options)
-        kernels.step(rules, batch, actions, taken)
+        kernels.step(rules, batch, actions, taken, rewards)
         for b, row in enumerate(rows):
-            kernels.step(rules, row, actions[b : b + 1], taken_alone)
+            kernels.step(rules, row, actions[b : b + 1], taken_alone, rewards_alone)
             assert taken_alone[0] == taken[b]
+            assert (rewards_alone[0] == rewards[b]).all()
             assert row.tobytes() == batch[b : b + 1].tobytes()
 
 
@@ -69,7 +72,7 @@ def test_a_deal_leaves_nothing_of_an_earlier_game() -> None:
     for _ in range(200):
         marks = np.zeros((8, num_actions(options)), "u1")
         kernels.legal(rules, used, marks)
-        kernels.step(rules, used, fixed_games.random_actions(marks, chance, options), taken)
+        kernels.step(rules, used, fixed_games.random_actions(marks, chance, options), taken, np.zeros((len(taken), 7)))
     kernels.deal(rules, used, seeds)
     kernels.deal(rules, new, seeds)
     assert used.tobytes() == new.tobytes()
@@ -96,7 +99,9 @@ def moments(options: Options) -> np.ndarray:
             found.setdefault((int(state["phase"]), bool(state["accusing"])), state.copy())
         marks = np.zeros((64, num_actions(options)), "u1")
         kernels.legal(rules, states, marks)
-        kernels.step(rules, states, fixed_games.random_actions(marks, chance, options), taken)
+        kernels.step(
+            rules, states, fixed_games.random_actions(marks, chance, options), taken, np.zeros((len(taken), 7))
+        )
     return np.array(list(found.values()), states.dtype)
 
 
@@ -114,7 +119,7 @@ def test_an_action_is_taken_where_it_is_legal_and_else_changes_no_byte(options: 
         taken = np.full(actions.size, 9, "u1")
         marks = np.zeros((1, size), "u1")
         kernels.legal(rules, before[:1], marks)
-        kernels.step(rules, after, actions, taken)
+        kernels.step(rules, after, actions, taken, np.zeros((len(taken), 7)))
         assert taken.tolist() == [*marks[0].tolist(), *[0] * len(far_out)]
         refused = taken == 0
         assert after[refused].tobytes() == before[refused].tobytes()

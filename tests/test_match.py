@@ -11,7 +11,7 @@ import pytest
 from sleuth_env import sleuth
 from sleuth_env.game import IllegalAction
 from sleuth_env.matches.match import evaluate, num_rotations, play_match
-from sleuth_env.matches.table import LEARNER, MatchError, Table
+from sleuth_env.matches.table import LEARNER_SEAT, MatchError, Table
 from sleuth_env.sleuth import Options, make_bot
 
 THREE = Options(num_players=3)
@@ -67,7 +67,7 @@ def test_a_game_is_the_same_alone_and_in_any_batch() -> None:
 
 
 def test_games_that_are_not_dealt_are_neither_played_nor_waiting() -> None:
-    table = table_of(mixed_bots(), [0, 1, LEARNER])
+    table = table_of(mixed_bots(), [0, 1, LEARNER_SEAT])
     assert table.finished.all()
     assert not table.waiting.any()
     assert not table.play_round()
@@ -84,7 +84,7 @@ def test_a_dealt_game_leaves_the_others_alone() -> None:
 
 
 def test_bots_play_until_a_learner_is_to_act() -> None:
-    table = table_of(mixed_bots(), [2, LEARNER, 1])
+    table = table_of(mixed_bots(), [2, LEARNER_SEAT, 1])
     table.deal(np.arange(len(DEALS)), DEALS)
     table.play_on()
     assert (table.waiting ^ table.finished).all()
@@ -93,7 +93,7 @@ def test_bots_play_until_a_learner_is_to_act() -> None:
 
 def test_a_learner_who_plays_like_the_bot_gets_the_bots_game() -> None:
     bot = make_bot("cautious", THREE)
-    learners = table_of([bot], [0, LEARNER, 0])
+    learners = table_of([bot], [0, LEARNER_SEAT, 0])
     bots = table_of([bot], [0, 0, 0])
     for table in (learners, bots):
         table.deal(np.arange(len(DEALS)), DEALS)
@@ -107,7 +107,7 @@ def test_a_learner_who_plays_like_the_bot_gets_the_bots_game() -> None:
 
 
 def test_an_illegal_action_of_a_learner_changes_nothing() -> None:
-    table = table_of([], LEARNER, 2)
+    table = table_of([], LEARNER_SEAT, 2)
     table.deal([0, 1], [1, 2])
     before = table.states.copy()
     taken = table.step([0, 1], [sleuth.num_actions(THREE) - 1, sleuth.parse_action("exchange", 3)])
@@ -146,7 +146,7 @@ def test_a_bots_action_out_of_range_is_an_error() -> None:
 
 
 def test_views_are_of_the_actor_or_of_the_seat_asked_for() -> None:
-    table = table_of([], LEARNER)
+    table = table_of([], LEARNER_SEAT)
     rows = np.arange(len(DEALS))
     table.deal(rows, DEALS)
     assert (table.views(rows)["seat"] == table.actors).all()
@@ -155,7 +155,7 @@ def test_views_are_of_the_actor_or_of_the_seat_asked_for() -> None:
 
 
 def test_the_bots_random_bits_are_not_those_that_dealt_the_cards() -> None:
-    table = table_of([], LEARNER, 1)
+    table = table_of([], LEARNER_SEAT, 1)
     table.deal(0, 5)
     dealing = set()
     generator = 5

@@ -13,7 +13,7 @@ import pytest
 from sleuth_env import sleuth
 from sleuth_env.cli.commands import main
 from sleuth_env.cli.play import COMMANDS, Session, in_columns
-from sleuth_env.matches.table import LEARNER
+from sleuth_env.matches.table import LEARNER_SEAT
 from sleuth_env.sleuth import Options, draw_belief, make_bot
 from sleuth_env.sleuth.notation import action_names, gem_names
 from sleuth_env.sleuth.telling import view_of
@@ -60,7 +60,7 @@ def test_a_person_is_shown_nothing_that_depends_on_what_is_hidden(options: Optio
             # The bots would see their other hands, so both games follow the public line: an
             # exchange changes no knowledge.
             seats = session.table.seats.copy()
-            session.table.seats[:] = LEARNER
+            session.table.seats[:] = LEARNER_SEAT
             session.table.step(0, sleuth.parse_action("exchange", options.num_players))
             session.table.seats[:] = seats
             session._tell_last()

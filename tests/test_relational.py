@@ -15,7 +15,6 @@ import torch
 from safetensors.numpy import load, save
 
 from sleuth_env import sleuth
-from sleuth_env.envs.vector import SleuthVectorEnv
 from sleuth_env.matches.match import play_match
 from sleuth_env.matches.players import make_player
 from sleuth_env.policies.policy import Policy, load_policy, save_policy
@@ -23,6 +22,7 @@ from sleuth_env.policies.policy_file import PolicyError, read_metadata
 from sleuth_env.sleuth import Options
 from sleuth_env.sleuth.cards import ALLOWED, CATEGORIES, ELEMENTS, GEMS, PAIRS, QUESTIONS
 from sleuth_env.sleuth.relations import VERSION, relations
+from sleuth_env.sleuth_v0 import SleuthVectorEnv
 from tests.support.policies import VERSIONS, random_policy
 from training.config import ConfigError, make_config
 from training.network import make_network

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,10 @@ import pytest
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, is_vecenv_wrapped
 
 from sleuth_env import sleuth
-from sleuth_env.envs.sb3 import SleuthVecEnv
 from sleuth_env.game import IllegalAction
-from sleuth_env.matches.table import LEARNER, Table
+from sleuth_env.matches.table import LEARNER_SEAT, Table
 from sleuth_env.sleuth import Options
+from sleuth_env.sleuth_v0 import SleuthVecEnv
 
 THREE = Options(num_players=3)
 VARIANTS = [
@@ -49,7 +50,7 @@ class Recorder:
 
 @pytest.mark.parametrize("options", VARIANTS, ids=str)
 def test_observations_masks_rewards_and_infos_have_their_shapes_in_every_variant(options: Options):
-    env = SleuthVecEnv(sleuth, options, 6, ["cautious", "random"], seed=3)
+    env = SleuthVecEnv(6, opponents=["cautious", "random"], seed=3, **asdict(options))
     assert isinstance(env, VecEnv)
     observations = env.reset()
     random = np.random.default_rng(0)
@@ -76,7 +77,7 @@ def test_observations_masks_rewards_and_infos_have_their_shapes_in_every_variant
 
 
 def test_what_is_returned_is_a_fresh_copy():
-    env = SleuthVecEnv(sleuth, THREE, 3)
+    env = SleuthVecEnv(3, num_players=3)
     first = env.reset()
     kept = first.copy()
     env.step(env.action_masks().argmax(axis=1))
@@ -86,26 +87,26 @@ def test_what_is_returned_is_a_fresh_copy():
 
 
 def test_the_learner_decides_only_for_his_own_seat_and_gets_the_seat_he_was_promised():
-    env = SleuthVecEnv(sleuth, THREE, 8, ["cautious"], learner_seat=2)
+    env = SleuthVecEnv(8, opponents=["cautious"], learner_seat=2, num_players=3)
     env.reset()
     random = np.random.default_rng(0)
     for _ in range(60):
         assert (env.table.actors == 2).all()
-        assert (env.table.seats[:, 2] == LEARNER).all()
+        assert (env.table.seats[:, 2] == LEARNER_SEAT).all()
         env.step(choose(env.action_masks(), random))
 
 
 def test_a_random_seat_is_every_seat():
-    env = SleuthVecEnv(sleuth, THREE, 200, ["cautious"], learner_seat="random")
+    env = SleuthVecEnv(200, opponents=["cautious"], learner_seat="random", num_players=3)
     env.reset()
-    seats = (env.table.seats == LEARNER).argmax(axis=1)
+    seats = (env.table.seats == LEARNER_SEAT).argmax(axis=1)
     assert set(seats) == {0, 1, 2}
     assert (env.table.actors == seats).all()
 
 
 def test_the_same_seed_gives_the_same_games():
     def play(seed: int) -> bytes:
-        env = SleuthVecEnv(sleuth, THREE, 5, ["sheet", "random"], seed=seed)
+        env = SleuthVecEnv(5, opponents=["sheet", "random"], seed=seed, num_players=3)
         random = np.random.default_rng(1)
         parts = [env.reset()]
         for _ in range(80):
@@ -118,7 +119,7 @@ def test_the_same_seed_gives_the_same_games():
 
 def test_rewards_are_those_of_the_game_played_to_its_end():
     """A learner who is out gets at once what the played-out game would have given him."""
-    env = SleuthVecEnv(sleuth, THREE, 1, ["cautious"], learner_seat=0, seed=5)
+    env = SleuthVecEnv(1, opponents=["cautious"], learner_seat=0, seed=5, num_players=3)
     random = np.random.default_rng(2)
     compared = 0
     env.reset()
@@ -132,8 +133,8 @@ def test_rewards_are_those_of_the_game_played_to_its_end():
         other.play_on()
         _, rewards, dones, infos = env.step(action)
         if dones[0]:
-            totals, _, truncated = other.outcome([0])
-            assert rewards[0] == pytest.approx(totals[0, 0])
+            truncated = other.ends([0])[1]
+            assert rewards[0] == pytest.approx(other.returns[0, 0])
             # A lost game is not cut off: there is nothing left to estimate.
             assert infos[0]["TimeLimit.truncated"] == truncated[0, 0]
             compared += 1
@@ -142,7 +143,7 @@ def test_rewards_are_those_of_the_game_played_to_its_end():
 
 
 def test_a_game_at_its_turn_limit_is_truncated():
-    env = SleuthVecEnv(sleuth, Options(num_players=3, max_turns=1), 4, ["cautious"])
+    env = SleuthVecEnv(4, ["cautious"], num_players=3, max_turns=1)
     env.reset()
     random = np.random.default_rng(0)
     truncated = 0
@@ -153,7 +154,7 @@ def test_a_game_at_its_turn_limit_is_truncated():
 
 
 def test_an_illegal_action_is_refused_in_the_games_words():
-    env = SleuthVecEnv(sleuth, THREE, 2)
+    env = SleuthVecEnv(2, num_players=3)
     env.reset()
     bad = (~env.action_masks()).argmax(axis=1)
     with pytest.raises(IllegalAction, match=r"player_\d of game 0 may not choose action \d+ \(.*\) now"):
@@ -163,7 +164,7 @@ def test_an_illegal_action_is_refused_in_the_games_words():
 
 
 def test_waiting_for_a_step_needs_one():
-    env = SleuthVecEnv(sleuth, THREE, 2)
+    env = SleuthVecEnv(2, num_players=3)
     env.reset()
     with pytest.raises(RuntimeError, match=r"step_async"):
         env.step_wait()
@@ -171,12 +172,12 @@ def test_waiting_for_a_step_needs_one():
 
 def test_a_game_that_ends_before_the_learner_decides_is_an_episode_of_one_step():
     """Without them every reward would be a little too high."""
-    env = SleuthVecEnv(sleuth, THREE, 400, "random", seed=4)
+    env = SleuthVecEnv(400, opponents="random", seed=4, num_players=3)
     observations = env.reset()
     early = env.table.finished
     assert 1 <= early.sum() < 40
     assert env.action_masks()[early].all()
-    expected = env.table.outcome()[0][np.arange(400), env.table.learners]
+    expected = env.table.returns[np.arange(400), env.table.learners]
     _, rewards, dones, infos = env.step(env.action_masks().argmax(axis=1))
     assert dones[early].all()
     assert (rewards[early] == expected[early].astype(np.float32)).all()
@@ -186,11 +187,11 @@ def test_a_game_that_ends_before_the_learner_decides_is_an_episode_of_one_step()
 
 
 def test_rewards_are_on_average_what_a_seat_at_such_a_table_gets():
-    env = SleuthVecEnv(sleuth, THREE, 200, "random", learner_seat=2, seed=5)
+    env = SleuthVecEnv(200, opponents="random", learner_seat=2, seed=5, num_players=3)
     table = Table(sleuth, THREE, 3000, [sleuth.make_bot("random", THREE)], 0)
     table.deal(np.arange(3000), np.arange(3000, dtype=np.uint64))
     table.play_on()
-    expected = table.outcome()[0][:, 2]
+    expected = table.returns[:, 2]
     env.reset()
     random = np.random.default_rng(1)
     got = []
@@ -207,9 +208,9 @@ def test_rewards_are_on_average_what_a_seat_at_such_a_table_gets():
 def test_opponents_are_drawn_in_their_shares_and_games_under_way_keep_theirs():
     first = Recorder("cautious", THREE)
     second = Recorder("cautious", THREE)
-    env = SleuthVecEnv(sleuth, THREE, 400, [first, second], [3, 1], seed=1)
+    env = SleuthVecEnv(400, opponents=[first, second], shares=[3, 1], seed=1, num_players=3)
     env.reset()
-    numbers = env.table.seats[env.table.seats != LEARNER]
+    numbers = env.table.seats[env.table.seats != LEARNER_SEAT]
     assert 0.68 < (numbers == 0).mean() < 0.82
     third = Recorder("cautious", THREE)
     env.set_opponents([third])
@@ -226,20 +227,20 @@ def test_opponents_are_drawn_in_their_shares_and_games_under_way_keep_theirs():
 @pytest.mark.parametrize("shares", [[1], [0, 0], [-1, 2], [float("nan"), 1], "ab", ["x", 1], 3])
 def test_shares_that_make_no_sense_are_refused(shares: Any):
     with pytest.raises(ValueError, match=r"need one share each, .*, got 2 opponents with shares"):
-        SleuthVecEnv(sleuth, THREE, 2, ["random", "sheet"], shares)
+        SleuthVecEnv(2, opponents=["random", "sheet"], shares=shares, num_players=3)
 
 
 def test_settings_that_make_no_sense_are_refused():
     with pytest.raises(ValueError, match='learner_seat must be "random" or a seat from 0 to 2, got 3'):
-        SleuthVecEnv(sleuth, THREE, 2, learner_seat=3)
+        SleuthVecEnv(2, learner_seat=3, num_players=3)
     with pytest.raises(ValueError, match="record must be one of 'sheet', 'raw', 'exact', got 'x'"):
-        SleuthVecEnv(sleuth, THREE, 2, record="x")
+        SleuthVecEnv(2, record="x", num_players=3)
     with pytest.raises(ValueError, match="nobody"):
-        SleuthVecEnv(sleuth, THREE, 2, ["nobody"])
+        SleuthVecEnv(2, opponents=["nobody"], num_players=3)
 
 
 def test_the_methods_of_a_vec_env_work():
-    env = SleuthVecEnv(sleuth, THREE, 3)
+    env = SleuthVecEnv(3, num_players=3)
     env.reset()
     assert len(env.env_method("action_masks", indices=[0, 2])) == 2
     assert env.env_method("action_masks", indices=1)[0].shape == (env.action_space.n,)
@@ -257,7 +258,7 @@ def test_the_methods_of_a_vec_env_work():
 
 def test_the_module_imports_without_stable_baselines3():
     code = (
-        "import sys; sys.modules['stable_baselines3'] = None; import sleuth_env.sb3 as v; assert 'torch' not in sys.modules\n"
+        "import sys; sys.modules['stable_baselines3'] = None; import sleuth_env.sleuth_v0 as v; assert 'torch' not in sys.modules\n"
         "try: v.SleuthVecEnv\nexcept ImportError as error: print(error)"
     )
     assert (
@@ -271,11 +272,16 @@ def test_maskable_ppo_takes_it_as_it_is():
     from sb3_contrib.common.maskable.evaluation import evaluate_policy
 
     model = MaskablePPO(
-        "MlpPolicy", SleuthVecEnv(sleuth, THREE, 4, ["random", "sheet"]), n_steps=16, batch_size=32, n_epochs=1, seed=0
+        "MlpPolicy",
+        SleuthVecEnv(4, opponents=["random", "sheet"], num_players=3),
+        n_steps=16,
+        batch_size=32,
+        n_epochs=1,
+        seed=0,
     )
     model.learn(128)
     rewards, lengths = evaluate_policy(
-        model, SleuthVecEnv(sleuth, THREE, 4), n_eval_episodes=8, return_episode_rewards=True
+        model, SleuthVecEnv(4, num_players=3), n_eval_episodes=8, return_episode_rewards=True
     )
     assert len(rewards) == 8
     assert all(length >= 1 for length in lengths)

@@ -1,10 +1,9 @@
-"""The pencil sheet never marks what some deal refutes, marks what its rules reach, and notices
-contradictions.
-"""
+"""Sheets mark all that their rules reach, nothing that a deal refutes, and notice contradictions."""
 
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 from itertools import combinations, product
@@ -23,8 +22,9 @@ LEVELS = (1, 2, 3)
 
 @st.composite
 def problems(draw: st.DrawFn, consistent: bool) -> tuple[int, int, list[Constraint], dict[int, set[int]]]:
-    """Draw the numbers of holders and cards, constraints and possible cards; if wanted, true of
-    some deal.
+    """Draw numbers of holders and cards, constraints and possible cards.
+
+    If ``consistent``, at least one deal satisfies them.
     """
     num_holders = draw(st.integers(2, 4))
     num_cards = draw(st.integers(1, 5))
@@ -101,14 +101,14 @@ def test_the_sheet_is_a_fixed_point(problem: tuple) -> None:
 @settings(max_examples=150, deadline=None)
 @given(problems(consistent=True), st.randoms(use_true_random=False))
 def test_the_sheet_does_not_depend_on_the_order_of_constraints_holders_or_cards(
-    problem: tuple, chance: st.DataObject
+    problem: tuple, rng: random.Random
 ) -> None:
     num_holders, num_cards, constraints, possible = problem
-    holders = chance.sample(range(num_holders), num_holders)
-    cards = chance.sample(range(num_cards), num_cards)
+    holders = rng.sample(range(num_holders), num_holders)
+    cards = rng.sample(range(num_cards), num_cards)
     renamed = [
         Constraint(holders[h], {cards[c] for c in some}, least, most)
-        for h, some, least, most in chance.sample(constraints, len(constraints))
+        for h, some, least, most in rng.sample(constraints, len(constraints))
     ]
     other = make_evidence(
         num_holders, range(num_cards), renamed, {holders[h]: {cards[c] for c in some} for h, some in possible.items()}
@@ -121,8 +121,10 @@ def test_the_sheet_does_not_depend_on_the_order_of_constraints_holders_or_cards(
 
 
 def small_game() -> tuple[list[tuple[int, ...]], list[tuple[int, list[int]]]]:
-    """Give all deals (masks of three holders) of 6 cards, 2 colours of 3 kinds, to hands of 3, 2
-    and 1; and all questions.
+    """Return all deals of a game of six cards, and all its questions.
+
+    The cards are of 2 colours and 3 kinds, and the hands have 3, 2 and 1 cards. A deal is the masks
+    of three hands; a question is a holder and cards.
     """
     everything = set(range(6))
     deals = [
@@ -217,7 +219,8 @@ def test_counts_of_all_holders_add_up_only_at_level_three() -> None:
         ),
         (
             make_evidence(2, range(8), [(0, range(4), 3, 3), (0, range(6), 2, 2)]),
-            r"two constraints cannot both hold: holder 0 has exactly \d of the cards \[0, 1, 2, 3.*\]; holder 0 has exactly \d of",
+            r"two constraints cannot both hold: holder 0 has exactly \d of the cards \[0, 1, 2, 3.*\]; "
+            r"holder 0 has exactly \d of",
             0,
         ),
         (
@@ -255,8 +258,7 @@ def test_what_is_beyond_the_used_holders_and_sets_is_not_read() -> None:
     assert str(sheets_of(littered)) == str(solve(evidence))
 
 
-# Both threads get memory from one place, so that what one of them has given back the other one uses
-# at once.
+# Both threads allocate from one arena, so that each at once reuses what the other has freed.
 TWO_THREADS = """
 import numpy as np
 from concurrent.futures import ThreadPoolExecutor

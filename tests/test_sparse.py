@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from sleuth_env import sleuth
-from sleuth_env.envs.vector import SleuthVectorEnv
+from sleuth_env.sleuth_v0 import SleuthVectorEnv
 from training.config import make_config
 from training.network import Cells
 from training.sparse import Product, SparseRows, observed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -13,9 +14,9 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from sleuth_env import sleuth_v0
-from sleuth_env.envs.vector import SleuthVectorEnv
 from sleuth_env.game import IllegalAction
 from sleuth_env.sleuth import OptionError, Options
+from sleuth_env.sleuth_v0 import SleuthVectorEnv
 from tests.support.playing import choose, keywords
 from tests.support.strategies import ALL_VARIANTS, option_name
 
@@ -228,7 +229,7 @@ def test_snapshots_of_other_games_are_refused_and_change_nothing() -> None:
     observations, _ = envs.reset(seed=1)
     saved = envs.get_state()
 
-    def of(number: int = 2, **options: Any) -> dict[str, Any]:
+    def of(number: int = 2, **options: Any) -> Any:
         other = SleuthVectorEnv(number, **{"num_players": 3} | options)
         other.reset(seed=2)
         return other.get_state()
@@ -245,15 +246,13 @@ def test_snapshots_of_other_games_are_refused_and_change_nothing() -> None:
                 {"number": 3},
             )
         ),
-        *({name: value for name, value in saved.items() if name != lacking} for lacking in saved),
+        replace(saved, more={}),
+        replace(saved, face="aec"),
         *(
-            saved | {"states": states}
-            for states in (None, saved["states"].tolist(), saved["states"][:, :-1], saved["states"].astype(np.int64))
+            replace(saved, states=states)
+            for states in (None, saved.states.tolist(), saved.states[:, :-1], saved.states.astype(np.int64))
         ),
-        *(
-            saved | {"streams": streams}
-            for streams in (None, saved["streams"][:1], [None, None], [saved["streams"][0], {"state": 1}])
-        ),
+        *(replace(saved, streams=streams) for streams in (saved.streams[:1], [saved.streams[0], {"state": 1}])),
         {},
         None,
     ]
@@ -298,8 +297,7 @@ def test_a_closed_environment_says_so(threads: int) -> None:
     ("arguments", "message"),
     [
         *(({"copy": wrong}, "copy must be True or False") for wrong in ("no", None, 1)),
-        *(({"game": wrong}, "game must be the full name of a game module") for wrong in (3, None, "", ".x")),
-        *(({"game": wrong}, f"there is no game module '{wrong}'") for wrong in ("nope", "nope.x", "sleuth_env.nope")),
+        ({"game": "sleuth"}, "unknown option 'game'"),
     ],
 )
 def test_arguments_of_the_wrong_kind_are_refused(arguments: dict[str, Any], message: str) -> None:

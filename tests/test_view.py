@@ -40,7 +40,7 @@ def check_views(options: Options, seed: int, player: Player) -> None:
     assert_views_agree(options, states, duel, everybody)
     while duel.oracle.phase != "finished":
         action = player(duel.oracle, chance)
-        kernels.step(rules, states, np.array([action]), taken)
+        kernels.step(rules, states, np.array([action]), taken, np.zeros((1, 7)))
         assert taken[0]
         assert duel.step(action)
         declined = ACTIONS[options.num_players][action] == ("pass",)

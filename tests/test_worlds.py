@@ -1,7 +1,9 @@
-"""Exact counting of deals: against plain enumeration, and what must hold whatever the numbers are."""
+"""Exact counting agrees with enumeration of all deals, and keeps what must hold for any evidence."""
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import os
 import subprocess
 import sys
@@ -98,9 +100,9 @@ def assert_answers(worlds: Worlds, deals: list[dict[int, int]], holder: int, car
     )
 
 
-def entropy(chances: np.ndarray) -> float:
+def entropy(probabilities: np.ndarray) -> float:
     """Entropy in bits."""
-    some = chances[chances > 0]
+    some = probabilities[probabilities > 0]
     return float(-(some * np.log2(some)).sum())
 
 
@@ -109,53 +111,51 @@ def information(found: Answers) -> float:
     return entropy(found.table.sum(axis=0)) + entropy(found.table.sum(axis=1)) - entropy(found.table.ravel())
 
 
-def random_evidence(chance: np.random.Generator) -> np.ndarray:
-    """Make small evidence that at least one deal satisfies: counts, bounds and cards that a holder
-    cannot have.
-    """
-    num_cards = int(chance.integers(2, 8))
-    num_holders = int(chance.integers(2, 5))
-    truth = chance.integers(0, num_holders, num_cards)
+def random_evidence(rng: np.random.Generator) -> np.ndarray:
+    """Return small evidence that some deal satisfies: counts, bounds, cards a holder cannot have."""
+    num_cards = int(rng.integers(2, 8))
+    num_holders = int(rng.integers(2, 5))
+    truth = rng.integers(0, num_holders, num_cards)
     constraints = []
     possible = {}
     for holder in range(num_holders):
         size = int((truth == holder).sum())
-        if holder == num_holders - 1 or chance.random() < 0.8:
+        if holder == num_holders - 1 or rng.random() < 0.8:
             constraints.append((holder, range(num_cards), size, size))
-        for _ in range(int(chance.integers(0, 3))):
-            some = np.flatnonzero(chance.random(num_cards) < 0.5).tolist()
+        for _ in range(int(rng.integers(0, 3))):
+            some = np.flatnonzero(rng.random(num_cards) < 0.5).tolist()
             number = int((truth[some] == holder).sum())
-            slack = int(chance.integers(0, 2))
+            slack = int(rng.integers(0, 2))
             constraints.append((holder, some, max(number - slack, 0), number + slack))
-        if chance.random() < 0.3:
-            possible[holder] = np.flatnonzero((truth == holder) | (chance.random(num_cards) < 0.7)).tolist()
+        if rng.random() < 0.3:
+            possible[holder] = np.flatnonzero((truth == holder) | (rng.random(num_cards) < 0.7)).tolist()
     return make_evidence(num_holders, range(num_cards), constraints, possible)
 
 
 def test_every_small_deck_is_counted_as_by_enumeration():
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     for _ in range(200):
-        evidence = random_evidence(chance)
+        evidence = random_evidence(rng)
         deals = all_deals(evidence[0], 10**6)
-        orders = np.array([chance.permutation(8) for _ in range(2)])
+        orders = np.array([rng.permutation(8) for _ in range(2)])
         assert_counts(Worlds(evidence, orders, 8), deals)
 
 
 def test_questions_on_small_decks_have_the_tables_of_enumeration():
-    chance = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     asked = 0
     while asked < 150:
-        evidence = random_evidence(chance)
+        evidence = random_evidence(rng)
         worlds = Worlds(evidence, num_cards=8)
         deals = all_deals(evidence[0], 10**6)
         if worlds.missing.sum() > 3.5:
             continue
         for shown in (False, True):
-            cards = np.flatnonzero(chance.random(8) < 0.5).tolist()
+            cards = np.flatnonzero(rng.random(8) < 0.5).tolist()
             assert_answers(
                 worlds,
                 deals,
-                int(chance.integers(0, worlds.holders.shape[1] - 1)),
+                int(rng.integers(0, worlds.holders.shape[1] - 1)),
                 [card for card in cards if card in deals[0]],
                 shown,
             )
@@ -170,15 +170,15 @@ def test_late_positions_are_counted_as_by_enumeration(options):
 
 @pytest.mark.parametrize("options", GAMES, ids=str)
 def test_questions_in_late_positions_have_the_tables_of_enumeration(options):
-    chance = np.random.default_rng(3)
+    rng = np.random.default_rng(3)
     for evidence, deals in late_positions(options, 8):
         worlds = Worlds(evidence, ORDERS, 36)
-        for question in chance.integers(0, 43, 3).tolist():
+        for question in rng.integers(0, 43, 3).tolist():
             for shown in {False, question > 9}:
                 assert_answers(
                     worlds,
                     deals,
-                    int(chance.integers(0, options.num_players - 1)),
+                    int(rng.integers(0, options.num_players - 1)),
                     cards_of(evidence["sets"][0, question]),
                     shown,
                 )
@@ -192,8 +192,9 @@ def test_hundreds_of_late_positions_are_counted_as_by_enumeration(options):
 
 
 def joined_counts(evidence: np.void) -> np.ndarray:
-    """Count the deals of two opponents and one missing card by the missing card: all hands of one,
-    joined with what is left.
+    """Count the deals of two opponents and one missing card, by the missing card.
+
+    All hands of one opponent are joined with what they leave to the other.
     """
     hands = all_hands(evidence, 0)
     table = np.zeros(36, np.int64)
@@ -238,7 +239,7 @@ def test_the_sheet_never_contradicts_the_exact_count(options):
 
 
 def middle_evidence(options: Options, at: float = 0.5) -> np.ndarray:
-    """Give the evidence of a position in the course of a game, EVIDENCE [1]."""
+    """Return the evidence of a position in the course of a game, EVIDENCE [1]."""
     views = positions(options, "sheet", 1, seed=8)
     row = int(at * len(views))
     return evidence_of(options, views[row : row + 1])
@@ -247,12 +248,12 @@ def middle_evidence(options: Options, at: float = 0.5) -> np.ndarray:
 @pytest.mark.parametrize("options", GAMES, ids=str)
 def test_names_of_opponents_and_cards_and_the_order_of_the_sets_make_no_difference(options):
     evidence = middle_evidence(options)
-    chance = np.random.default_rng(9)
+    rng = np.random.default_rng(9)
     worlds = Worlds(evidence, ORDERS, 36)
     others = options.num_players - 1
-    cards = chance.permutation(36)
-    seats = np.append(chance.permutation(others), others)
-    sets = chance.permutation(44)
+    cards = rng.permutation(36)
+    seats = np.append(rng.permutation(others), others)
+    sets = rng.permutation(44)
     renamed = evidence.copy()
     for field in ("cards", "sets", "possible"):
         for at, mask in np.ndenumerate(evidence[field]):
@@ -279,9 +280,9 @@ def test_drawn_deals_satisfy_the_evidence_and_are_as_frequent_as_the_probabiliti
             assert (number <= evidence["most"][0, holder, place]).all()
     assert ((deals >= 0) == (evidence["cards"][0] >> np.arange(36) & 1)).all()
     frequency = (deals[:, :, None] == np.arange(options.num_players)).mean(axis=0)
-    # Bernstein's bound, which holds for rare cells too, at odds of one in a million for each cell.
-    odds = np.log(2e6)
-    bound = np.sqrt(2 * worlds.holders * (1 - worlds.holders) * odds / len(deals)) + odds / (3 * len(deals))
+    # Bernstein's bound, which holds for rare cells too: each cell fails once in a million.
+    nats = np.log(2e6) / len(deals)
+    bound = np.sqrt(2 * worlds.holders * (1 - worlds.holders) * nats) + nats / 3
     assert (
         abs(frequency - worlds.holders) <= np.where((worlds.holders == 0) | (worlds.holders == 1), 1e-12, bound)
     ).all()
@@ -312,10 +313,10 @@ def with_answer(evidence: np.ndarray, holder: int, question: int, answer: int, s
 @pytest.mark.parametrize("options", GAMES, ids=str)
 def test_the_table_of_a_question_equals_counting_again_with_the_answer_added(options):
     evidence = middle_evidence(options)
-    chance = np.random.default_rng(12)
+    rng = np.random.default_rng(12)
     worlds = Worlds(evidence, ORDERS, 36)
-    for question in chance.integers(0, 43, 4).tolist():
-        holder = int(chance.integers(0, options.num_players - 1))
+    for question in rng.integers(0, 43, 4).tolist():
+        holder = int(rng.integers(0, options.num_players - 1))
         shown = question > 9 and not options.super_sleuth
         found = worlds.question(holder, cards_of(evidence["sets"][0, question]), shown)
         assert found.table.sum() == pytest.approx(1)
@@ -323,8 +324,8 @@ def test_the_table_of_a_question_equals_counting_again_with_the_answer_added(opt
             after = Worlds(with_answer(evidence, holder, question, answer, shown), ORDERS, 36)
             assert after.count == pytest.approx(worlds.count * row.sum(), rel=1e-9)
             expected = {o: p for o, p in zip(found.outcomes.tolist(), row / row.sum(), strict=True) if p > 0}
-            sets, chances = after.missing_sets
-            assert dict(zip(sets.tolist(), chances.tolist(), strict=True)) == pytest.approx(expected, rel=1e-9)
+            sets, probabilities = after.missing_sets
+            assert dict(zip(sets.tolist(), probabilities.tolist(), strict=True)) == pytest.approx(expected, rel=1e-9)
 
 
 def test_counts_beyond_the_precision_of_floats_are_exact():
@@ -383,11 +384,11 @@ def test_an_estimate_proves_only_what_the_sheet_proves():
 def hardest_evidence(asked: int = 6) -> np.ndarray:
     """Seven players; everybody has answered some one-element questions and nothing else is known."""
     evidence = evidence_of(Options(num_players=7), positions(Options(num_players=7), "random", 1, seed=1)[:1])
-    chance = np.random.default_rng(3)
-    cards = chance.permutation(cards_of(evidence["cards"][0]))
+    rng = np.random.default_rng(3)
+    cards = rng.permutation(cards_of(evidence["cards"][0]))
     for k in range(6):
         hand = mask_of(cards[5 * k : 5 * k + 5])
-        for question in chance.permutation(10)[:asked].tolist():
+        for question in rng.permutation(10)[:asked].tolist():
             number = (int(evidence["sets"][0, question]) & hand).bit_count()
             evidence["least"][0, k, question] = evidence["most"][0, k, question] = number
     return evidence
@@ -419,3 +420,10 @@ def test_more_deals_than_64_bits_hold_are_counted_without_a_warning_in_plain_pyt
     number = factorial(45) // factorial(15) ** 3
     assert number > 2**64
     assert int(plain.stdout) == three_hands_of_15().count == number
+
+
+@pytest.mark.parametrize("module", ["", ".evidence", ".sheet", ".worlds"])
+def test_the_examples_in_the_docstrings_are_true(module):
+    failed, attempted = doctest.testmod(importlib.import_module(f"sleuth_env.deduction{module}"))
+    assert attempted > 0
+    assert failed == 0

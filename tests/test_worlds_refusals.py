@@ -1,4 +1,4 @@
-"""What cannot be counted, or is no question, is refused with the reason, before a kernel sees it."""
+"""What cannot be counted, or is not a question, is refused with the reason before a kernel sees it."""
 
 from __future__ import annotations
 
@@ -44,13 +44,14 @@ def test_a_contradiction_names_only_counts_that_are_needed_for_it():
         ),
         (
             [(0, [0, 1], 1, 1), (1, [0, 1], 1, 1), (2, [1, 2], 2, 2)],
-            "no deal satisfies all of this: holder 0 has exactly 1 of the cards [0, 1]; holder 1 has exactly 1 of the cards [0, 1]; "
-            "holder 2 has exactly 2 of the cards [1, 2]",
+            "no deal satisfies all of this: holder 0 has exactly 1 of the cards [0, 1]; "
+            "holder 1 has exactly 1 of the cards [0, 1]; holder 2 has exactly 2 of the cards [1, 2]",
             -1,
         ),
         (
             [(0, [0, 1], 2, 2), (0, [0], 0, 0), (1, [2], 0, 1)],
-            "no deal satisfies all of this: holder 0 has exactly 2 of the cards [0, 1]; holder 0 has exactly 0 of the cards [0]",
+            "no deal satisfies all of this: holder 0 has exactly 2 of the cards [0, 1]; "
+            "holder 0 has exactly 0 of the cards [0]",
             0,
         ),
     ],
@@ -67,12 +68,12 @@ def test_questions_that_cannot_be_appraised_are_refused():
     worlds = Worlds(make_evidence(3, range(9), [(2, range(9), 1, 1)]), num_cards=9)
     for wrong in (2, -1, 0.5, 1.0, True, "a", None, [0]):
         for ask in (worlds.question, worlds.information):
-            with pytest.raises(EvidenceError, match="the holder who is asked must be a whole number from 0 to 1, got"):
+            with pytest.raises(EvidenceError, match="the holder who is asked must be an integer from 0 to 1, got"):
                 ask(wrong, [0])
     with pytest.raises(EvidenceError, match="at most 6 cards"):
         worlds.question(0, range(7), shown=True)
     for wrong in ([9], [-1], [1.0], [True], np.ones(9, bool), np.ones((2, 2), int), ["opal"]):
-        with pytest.raises(EvidenceError, match="a card must be a whole number from 0 to 8, got"):
+        with pytest.raises(EvidenceError, match="a card must be an integer from 0 to 8, got"):
             worlds.information(0, wrong)
     for wrong in ("pearl", 5, None):
         with pytest.raises(EvidenceError, match="cards must be a collection of numbers from 0 to 8, got"):
@@ -91,12 +92,12 @@ def test_questions_that_cannot_be_appraised_are_refused():
         Worlds(make_evidence(1, range(3)), num_cards=3).question(0, [0])
 
 
-def test_no_numbers_of_deals_and_no_generators_are_refused():
+def test_what_is_not_a_number_of_deals_or_not_a_generator_is_refused():
     worlds = Worlds(six(), num_cards=6)
     with pytest.raises(EvidenceError, match=r"drawn by a numpy\.random\.Generator, got 5"):
         worlds.sample(2, 5)
     for wrong in (-1, 2.5, None, "3", 10**20):
-        with pytest.raises(EvidenceError, match="the number of deals must be a whole number from 0 to 1000000000, got"):
+        with pytest.raises(EvidenceError, match="the number of deals must be an integer from 0 to 1000000000, got"):
             worlds.sample(wrong, np.random.default_rng(1))
 
 
@@ -118,13 +119,13 @@ def test_cards_may_be_integers_of_any_kind(kind: Any):
     ("settings", "message"),
     [
         *(
-            ({"cap": wrong}, "cap must be a whole number from 0 to")
+            ({"cap": wrong}, "cap must be an integer from 0 to")
             for wrong in (-1, -(10**9), 1.5, "x", None, 2**70, True)
         ),
-        *(({"keep": wrong}, "keep must be a whole number from 1 to") for wrong in (-1, 0, 2.5, None, 2**62)),
-        *(({"seed": wrong}, "seed must be a whole number from 0 to") for wrong in (-1, 2**64, None, 0.5)),
-        *(({"num_cards": wrong}, "num_cards must be a whole number from 1 to 63") for wrong in (0, -1, 64, None, 6.0)),
-        ({"num_cards": 3}, "a card must be a whole number from 0 to 2, got 3"),
+        *(({"keep": wrong}, "keep must be an integer from 1 to") for wrong in (-1, 0, 2.5, None, 2**62)),
+        *(({"seed": wrong}, "seed must be an integer from 0 to") for wrong in (-1, 2**64, None, 0.5)),
+        *(({"num_cards": wrong}, "num_cards must be an integer from 1 to 63") for wrong in (0, -1, 64, None, 6.0)),
+        ({"num_cards": 3}, "a card must be an integer from 0 to 2, got 3"),
         ({"orders": np.array([[0, 1, 2]])}, r"every order must have each of the cards \[0, 1, 2, 3, 4, 5\] once"),
         ({"orders": np.array([[0, 1, 2, 3, 4, 5, 0, 1]])}, "every order must have each of the cards"),
         ({"orders": np.full((1, 6), -1)}, "every order must have each of the cards"),
@@ -144,7 +145,7 @@ def test_only_one_record_of_evidence_is_counted():
     for wrong in (np.concatenate([six(), six()]), six()[:0], six()[0], None, np.zeros(1)):
         with pytest.raises(EvidenceError, match="evidence must be one EVIDENCE record"):
             Worlds(wrong)
-    with pytest.raises(EvidenceError, match="num_holders must be a whole number from 1 to 7, got 0"):
+    with pytest.raises(EvidenceError, match="num_holders must be an integer from 1 to 7, got 0"):
         Worlds(np.zeros(1, EVIDENCE))
 
 
@@ -177,7 +178,7 @@ def test_a_single_holder_has_all_cards():
 # --- views ---
 
 
-def test_beliefs_are_had_of_views_of_the_game_only():
+def test_only_views_of_the_game_have_beliefs():
     env = sleuth_v0.raw_env(num_players=3)
     env.reset(seed=7)
     rules = sleuth.make_rules(env.options)

@@ -128,7 +128,8 @@ def options_last(words: Sequence[str]) -> list[str]:
 def named_options(words: Sequence[str], **fixed: Any) -> Any:
     """Make Options of words NAME=VALUE; `fixed` are settled by the command itself."""
     from ..game import load_game, make_options
-    from ..sleuth.cards import parse_option
+    from ..options import parse_option
+    from ..sleuth.cards import Options
 
     named: dict[str, Any] = dict(fixed)
     given: set[str] = set()
@@ -139,7 +140,7 @@ def named_options(words: Sequence[str], **fixed: Any) -> Any:
         if name in given:
             raise CommandError(f"option {name} is given twice")
         given.add(name)
-        named[name] = parse_option(name, value)
+        named[name] = parse_option(Options, name, value)
         if name in fixed and named[name] != fixed[name]:
             raise CommandError(f"{name}={value} does not fit: the game has {name}={fixed[name]}")
     return make_options(load_game("sleuth_env.sleuth"), named)

@@ -454,11 +454,10 @@ def _opponents(args: argparse.Namespace, options: Any) -> list[Any]:
 
 def _mistakes() -> tuple[type[ValueError], ...]:
     """The errors that are the user's, not the program's."""
-    from ..game import UnknownOptionError
     from ..matches.table import MatchError
+    from ..options import OptionError, UnknownOptionError
     from ..policies.policy_file import PolicyError
     from ..sleuth.bots import BotError
-    from ..sleuth.cards import OptionError
 
     return UnknownOptionError, OptionError, BotError, PolicyError, MatchError
 

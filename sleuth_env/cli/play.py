@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..game import Bot, load_game
-from ..matches.table import LEARNER, Table
+from ..matches.table import LEARNER_SEAT, Table
 from ..sleuth.cards import Options
 from ..sleuth.drawing.text import draw_ansi, draw_belief
 from ..sleuth.notation import action_names, event_text, gem_names, search_card_names
@@ -122,7 +122,7 @@ class Session:
         self.read = read
         self.write = write
         self.colour = colour
-        seats = np.full(options.num_players, LEARNER)
+        seats = np.full(options.num_players, LEARNER_SEAT)
         for k in range(1, options.num_players):
             seats[(seat + k) % options.num_players] = k - 1
         self.table = Table(load_game("sleuth_env.sleuth"), options, 1, opponents, seats)

@@ -22,7 +22,7 @@ def match_lines(result: MatchResult, games_asked: int) -> list[str]:
     """Write the result of a match, one row an entry."""
     head = ["player", "seats", "wins", "win share", "95 % interval", "fair", "reward", "wrong"]
     rows = [_match_row(entry) for entry in result.entries]
-    sums = f"{result.mean_turns:.1f} turns and {result.wrong_accusations:.2f} wrong accusations a game; nobody won {_percent(result.nobody_won)} of the games"
+    sums = f"{result.counts['turns']:.1f} turns and {result.counts['wrong_accusations']:.2f} wrong accusations a game; nobody won {_percent(result.nobody_won)} of the games"
     return [
         *_heading(result, games_asked),
         "",
@@ -37,10 +37,10 @@ def _match_row(entry: Entry) -> list[str]:
     return [
         _short(entry.name),
         str(entry.seats),
-        str(entry.wins),
+        f"{entry.wins:g}",
         *_shares(entry),
         f"{entry.mean_reward:+.3f}",
-        f"{entry.wrong_accusations:.2f}",
+        f"{entry.counts['wrong_accusations']:.2f}",
     ]
 
 
@@ -69,7 +69,7 @@ def evaluation_lines(
 
 def _evaluation_row(result: MatchResult) -> list[str]:
     mine = result.entries[0]
-    rest = [f"{result.mean_turns:.1f}", _percent(result.nobody_won), f"{mine.wrong_accusations:.2f}"]
+    rest = [f"{result.counts['turns']:.1f}", _percent(result.nobody_won), f"{mine.counts['wrong_accusations']:.2f}"]
     return [*_shares(mine), f"{mine.mean_reward:+.3f}", *rest]
 
 

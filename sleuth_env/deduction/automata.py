@@ -1,11 +1,15 @@
-"""One automaton for each holder: how many of which cards he has so far, along an order of the
-cards.
+"""One automaton for each holder: which hands their own counts allow, along an order of the cards.
 
-What the sheet has settled is taken out first. Along the order, a holder's state is what each of his
-counts still allows; states that cannot be completed are dropped and states with the same futures
-are merged, so that the automaton is the smallest there is. Of several orders the one is kept for
-which the product of the automata's widths, summed over the layers, is least: it foretells the
-number of joint states almost perfectly. Layer ``i`` comes before the i-th card.
+What the sheet has settled is taken out first; the cards that are left are called open. They are
+dealt with one after the other, and layer ``i`` comes before the i-th of them. A holder's state at a
+layer says what each of their counts still allows. States that cannot be completed are dropped and
+states with the same futures are merged, so that the automaton is the smallest one possible (the
+layered form of minimising an acyclic automaton). Of several orders the one is kept for which the
+product of the automata's widths, summed over the layers, is least: it predicts the number of joint
+states (see `graph`) almost perfectly.
+
+In the kernels ``e`` is one EVIDENCE record, ``a`` one AUTOMATA record, ``h`` a holder, ``i`` a layer
+and ``s`` the place of a set in the catalogue.
 """
 
 from __future__ import annotations
@@ -18,62 +22,57 @@ from .evidence import MAX_CARDS, MAX_HOLDERS, MAX_SETS
 
 MAX_LAYERS = MAX_CARDS + 1
 MAX_WORDS = 6  # 48 counts of up to 63 cards, 7 bits each, in words of 63 bits
-# of one holder's automaton before merging; of all after it
-MAX_STATES = 1 << 16
-MAX_TOTAL = 1 << 18
+MAX_STATES = 1 << 16  # of one holder's automaton before merging
+MAX_TOTAL = 1 << 18  # states of all holders' automata after merging
 SLOTS = 1 << 17
 WORD = 63
-# Why there is no plan: a holder's counts cannot all hold, or have too many states.
-NO_DEAL = 2
-INTRICATE = 3
+# Codes of a plan that could not be made; see `counting` for those of a result.
+NO_DEAL = 2  # a holder's counts cannot all hold
+INTRICATE = 3  # they have too many states
 
 PLAN = np.dtype(
     [
         ("num_holders", "i4"),
-        ("size", "i4"),  # cards that are open, that is layers less one
+        ("size", "i4"),  # number of open cards; there is one layer more
         ("code", "i4"),  # 0, NO_DEAL or INTRICATE
-        ("order", "i4", MAX_CARDS),  # the open cards as they are dealt with
-        ("open", "i8", MAX_HOLDERS),  # the open cards that a holder may have
-        ("held", "i8", MAX_HOLDERS),  # the cards that he certainly has
-        ("num_counts", "i4", MAX_HOLDERS),  # counts that still say something,
-        ("cells", "i8", (MAX_HOLDERS, MAX_SETS)),  # about which of his open cards,
-        ("most", "i4", (MAX_HOLDERS, MAX_SETS)),  # at most how many,
-        ("slack", "i4", (MAX_HOLDERS, MAX_SETS)),  # and by how many fewer at least
-        ("missing", "i4"),  # how many cards the last holder still gets, -1 where the evidence does not fix it
+        ("order", "i4", MAX_CARDS),  # the open cards in the order in which they are dealt with
+        ("open", "i8", MAX_HOLDERS),  # [H] masks of the open cards that a holder may have
+        ("held", "i8", MAX_HOLDERS),  # [H] masks of the cards that a holder certainly has
+        ("num_counts", "i4", MAX_HOLDERS),  # [H] number of counts that may still settle something
+        ("cells", "i8", (MAX_HOLDERS, MAX_SETS)),  # [H, count] mask of the open cards that a count is about
+        ("most", "i4", (MAX_HOLDERS, MAX_SETS)),  # [H, count] the holder gets at most this many of them
+        ("slack", "i4", (MAX_HOLDERS, MAX_SETS)),  # [H, count] "most" less the least number of them
+        ("missing", "i4"),  # number of cards the last holder still gets, -1 where the evidence does not fix it
         ("side", "i4"),  # which side of AUTOMATA holds the automata
     ],
     align=True,
 )
 
 
-# Room for the automata of all holders, for the best order so far and for the one on trial
-# ("sides").
+# Scratch space for the automata of all holders. There are two "sides": one for the best order so
+# far and one for the order on trial.
 AUTOMATA = np.dtype(
     [
-        ("without", "i8", (2, MAX_TOTAL)),  # next state when the card goes to somebody else, -1 none
-        ("having", "i8", (2, MAX_TOTAL)),  # next state when he has it, -1 none
-        ("ways", "f8", (2, MAX_TOTAL)),  # completions of the holder alone
-        ("start", "i8", (2, MAX_LAYERS, MAX_HOLDERS)),  # first state of a layer
-        ("width", "i8", (2, MAX_LAYERS, MAX_HOLDERS)),  # number of its states
-        ("breadth", "f8", MAX_LAYERS),  # product of the widths
-        ("shift", "i8", (MAX_LAYERS, MAX_HOLDERS)),  # where a holder's state lies in the key of a joint state
-        ("words", "i8", (MAX_STATES, MAX_WORDS)),  # one holder's states before merging,
-        ("after", "i8", (MAX_STATES, 2)),  # their successors without and with the card,
-        ("merged", "i8", MAX_STATES),  # and what they are merged into, -1 dead
-        ("begin", "i8", MAX_LAYERS + 1),  # first state of each layer before merging
-        ("takes", "i8", (MAX_LAYERS, MAX_WORDS)),  # per card: what having it takes,
-        ("limit", "i8", (MAX_LAYERS, MAX_WORDS)),  # what may be left after it,
-        ("goes_on", "i8", (MAX_LAYERS, MAX_WORDS)),  # and which counts go on
-        ("first", "i8", MAX_WORDS),  # the first state
-        ("guards", "i8", MAX_WORDS),
-        ("slots", "i8", SLOTS),  # a hash table that is never cleared: older numbers than the clock are vacant
+        ("without", "i8", (2, MAX_TOTAL)),  # [side, state] next state if somebody else gets the card, -1 none
+        ("having", "i8", (2, MAX_TOTAL)),  # [side, state] next state if the holder gets it, -1 none
+        ("ways", "f8", (2, MAX_TOTAL)),  # [side, state] number of ways in which this holder alone can go on
+        ("start", "i8", (2, MAX_LAYERS, MAX_HOLDERS)),  # [side, layer, H] first state of a layer
+        ("width", "i8", (2, MAX_LAYERS, MAX_HOLDERS)),  # [side, layer, H] number of its states
+        ("breadth", "f8", MAX_LAYERS),  # [layer] product of the holders' widths
+        ("shift", "i8", (MAX_LAYERS, MAX_HOLDERS)),  # [layer, H] first bit of a holder's state in a joint state's key
+        ("words", "i8", (MAX_STATES, MAX_WORDS)),  # [state, word] one holder's states before merging
+        ("after", "i8", (MAX_STATES, 2)),  # [state, 0 or 1] their successors without and with the card, -1 none
+        ("merged", "i8", MAX_STATES),  # [state] what they are merged into, -1 dead
+        ("begin", "i8", MAX_LAYERS + 1),  # [layer] first state of each layer before merging
+        ("takes", "i8", (MAX_LAYERS, MAX_WORDS)),  # [layer, word] what getting the card uses up
+        ("limit", "i8", (MAX_LAYERS, MAX_WORDS)),  # [layer, word] what may be left after the card
+        ("goes_on", "i8", (MAX_LAYERS, MAX_WORDS)),  # [layer, word] mask of the counts with cards still to come
+        ("first", "i8", MAX_WORDS),  # [word] the first state
+        ("guards", "i8", MAX_WORDS),  # [word] the guard bits, see _pack_counts
+        ("slots", "i8", SLOTS),  # a hash table that is never cleared: a number below the clock means vacant
         ("clock", "i8"),
-        ("tick", "i8"),  # the clock of the hash table of joint states
-        (
-            "step",
-            "i8",
-            (2, MAX_HOLDERS),
-        ),  # of the joint state at hand: each holder's part of the next key without and with the card
+        ("tick", "i8"),  # the clock of the hash table of joint states, see `graph`
+        ("step", "i8", (2, MAX_HOLDERS)),  # [0 or 1, H] parts of the next key, without and with the card
     ],
     align=True,
 )
@@ -82,8 +81,7 @@ AUTOMATA = np.dtype(
 @inner
 def scatter(key, mask):
     """Hash an int64 to a place in a table of ``mask + 1`` slots."""
-    # By name: * of NumPy's scalars warns in plain Python where it wraps round, which is wanted
-    # here.
+    # np.multiply, because * of NumPy scalars warns of the intended overflow in plain Python.
     mixed = np.multiply(key, np.int64(-7046029254386353131))
     mixed ^= mixed >> 29
     return np.multiply(mixed, np.int64(-4658895280553007687)) >> 27 & mask
@@ -101,7 +99,7 @@ def bit_length(number):
 
 @inner
 def _note_count(plan, h, cells, low, high):
-    """Add a count of a holder; one on the same cards narrows the one that is there."""
+    """Add a count of a holder; one on the same cards narrows the existing one."""
     for j in range(plan["num_counts"][h]):
         if plan["cells"][h, j] == cells:
             low = max(low, plan["most"][h, j] - plan["slack"][h, j])
@@ -117,7 +115,7 @@ def _note_count(plan, h, cells, low, high):
 
 @inner
 def take_out_settled(e, sheet, plan):
-    """Reduce evidence to what the sheet leaves open; gives the mask of the open cards."""
+    """Reduce evidence to what the sheet leaves open; return the mask of the open cards."""
     cards = np.int64(0)
     plan["num_holders"] = e["num_holders"]
     for h in range(e["num_holders"]):
@@ -138,12 +136,13 @@ def take_out_settled(e, sheet, plan):
 
 @inner
 def _pack_counts(plan, h, a):
-    """Pack a holder's counts into words: fields of what he may still take, each with a guard bit
-    above it.
+    """Pack a holder's counts into words, and return the number of words.
 
-    With S the state, T what a card takes and G the guards, S + G - T keeps all guards while no
-    count is exceeded, and limit + G - S keeps them while every count can still reach its least.
-    Gives the number of words.
+    Each count has a field for the number of cards that the holder may still get, and a guard bit
+    above it, so that one subtraction treats all fields of a word at once (Lamport, "Multiple byte
+    processing with full-word instructions", 1975). With S the state, T what a card takes and G the
+    guards, S + G - T keeps all guard bits set as long as no count is exceeded, and limit + G - S
+    keeps them as long as every count can still reach its least number.
     """
     size = plan["size"]
     word = 0
@@ -181,9 +180,7 @@ def _pack_counts(plan, h, a):
 
 @inner
 def _successor(a, words, state, i, having, end):
-    """Write the state after card ``i`` to place ``end``; false where a count would be exceeded or
-    missed.
-    """
+    """Write the state after card ``i`` to place ``end``; false if it breaks a count."""
     for w in range(words):
         guard = a["guards"][w]
         left = a["words"][state, w] + guard
@@ -200,8 +197,9 @@ def _successor(a, words, state, i, having, end):
 
 @inner
 def _place(a, words, begin, end, mask):
-    """Find the state written at ``end`` among those of its layer, from ``begin`` on; gives ``end``
-    where it is new.
+    """Return the place of the state written at ``end`` in its layer, ``end`` itself if it is new.
+
+    The layer begins at ``begin``; ``mask + 1`` is the part of the hash table in use.
     """
     key = a["words"][end, 0]
     for w in range(1, words):
@@ -222,7 +220,7 @@ def _place(a, words, begin, end, mask):
 
 @inner
 def _grow(plan, h, a):
-    """Build a holder's states layer by layer, forwards; false where there are too many."""
+    """Build a holder's states layer by layer, forwards; false if there are too many."""
     words = _pack_counts(plan, h, a)
     a["clock"] += MAX_STATES
     for w in range(words):
@@ -250,7 +248,7 @@ def _grow(plan, h, a):
 
 @inner
 def _pair_place(a, side, begin, end, mask):
-    """As `_place`, for the merged state with the successors written at ``end``."""
+    """Do the same as `_place` for the merged state whose successors are written at ``end``."""
     at = scatter(a["without"][side, end] << 32 ^ a["having"][side, end], mask)
     while True:
         known = a["slots"][at] - a["clock"]
@@ -264,8 +262,9 @@ def _pair_place(a, side, begin, end, mask):
 
 @inner
 def _merged_state(a, side, state, begin, end, later, mask):
-    """Write the merged form of a state at ``end``, unless an equal one is there or it is dead;
-    gives its place or -1.
+    """Return the place of a state's merged form, -1 if the state is dead.
+
+    The merged form is written at ``end`` unless its layer already has an equal one.
     """
     without = a["after"][state, 0]
     having = a["after"][state, 1]
@@ -287,11 +286,13 @@ def _merged_state(a, side, state, begin, end, later, mask):
 
 @inner
 def _merge(plan, h, a, side, free):
-    """Drop dead states and merge those of equal future, backwards; states go into the arrays from
-    ``free`` on.
+    """Drop dead states and merge those with equal futures, backwards.
 
-    A successor is given by its place in its layer. Gives the first place that is free after them,
-    -1 where nothing lives.
+    The merged states go into the arrays from ``free`` on; a successor is stored as its place within
+    its layer.
+
+    Returns:
+        The first free place after them, -1 if no state is alive.
     """
     size = plan["size"]
     a["clock"] += MAX_TOTAL
@@ -318,7 +319,7 @@ def _merge(plan, h, a, side, free):
 
 @inner
 def _set_order(plan, cards, order):
-    """Take the open cards in the sequence of an order of all cards."""
+    """Put the open cards in the order in which an order of all cards has them."""
     size = 0
     for card in order:
         if card >= 0 and cards >> card & 1:
@@ -329,10 +330,11 @@ def _set_order(plan, cards, order):
 
 @inner
 def _try_order(plan, a, side, limit):
-    """Build the automata of all holders; gives the breadth summed over the layers, or -1 where a
-    holder has no way.
+    """Build the automata of all holders along the plan's order.
 
-    It stops early, with a number that is no less than ``limit``, as soon as the breadth exceeds it.
+    Returns:
+        The breadth summed over the layers; -1 if some holder's counts cannot all hold; a number of
+        at least ``limit`` as soon as it is clear that the sum reaches it.
     """
     size = np.int64(plan["size"])
     free = np.int64(0)
@@ -361,9 +363,9 @@ def make_plan(e, sheet, orders, plan, a):
     Args:
         e: one EVIDENCE record.
         sheet: its SHEET record, not broken.
-        orders: i8 [O, C] card numbers; filled up with -1.
-        plan: one PLAN record, overwritten.
-        a: one AUTOMATA record.
+        orders: i8 [O, C] card numbers, padded with -1.
+        plan: one PLAN record, overwritten but for ``missing``.
+        a: one AUTOMATA record, overwritten.
     """
     cards = take_out_settled(e, sheet, plan)
     least = np.inf

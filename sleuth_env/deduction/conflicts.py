@@ -1,4 +1,9 @@
-"""Why no deal satisfies some evidence: a smallest set of counts that cannot all hold."""
+"""Why no deal satisfies some evidence: a minimal set of counts that cannot all hold.
+
+It is found by deletion: leave out one count after the other, and put back those without which a
+deal exists (the deletion filter of Chinneck and Dravnieks, "Locating minimal infeasible constraint
+sets in linear programs", 1991).
+"""
 
 from __future__ import annotations
 
@@ -13,18 +18,19 @@ Count = tuple[int, int]  # holder, place in the catalogue of sets
 
 
 def conflict(evidence: np.ndarray, fits: Callable[[np.ndarray], bool]) -> Contradiction:
-    """Name a set of counts that contradict one another, none of which can be left out.
+    """Return an error that names contradictory counts, none of which can be left out.
 
     Args:
         evidence: EVIDENCE [1] that no deal satisfies.
-        fits: tells whether some deal satisfies evidence.
+        fits: whether some deal satisfies the evidence it is given.
     """
     evidence = evidence.copy()
-    needed = _speaking(evidence)
+    needed = _restrictive(evidence)
+    # Whole holders first: most of them do not matter, and each try counts all deals.
     for holder in range(int(evidence["num_holders"][0])):
-        needed = _left_out(evidence, needed, [count for count in needed if count[0] == holder], fits)
+        needed = _without(evidence, needed, [count for count in needed if count[0] == holder], fits)
     for count in list(needed):
-        needed = _left_out(evidence, needed, [count], fits)
+        needed = _without(evidence, needed, [count], fits)
     cards = int(np.bitwise_or.reduce([evidence["sets"][0, place] for _, place in needed], initial=0))
     text = (
         "; ".join(constraint_text(evidence[0], *count) for count in needed)
@@ -34,18 +40,18 @@ def conflict(evidence: np.ndarray, fits: Callable[[np.ndarray], bool]) -> Contra
     return Contradiction(f"no deal satisfies all of this: {text}", holders.pop() if len(holders) == 1 else -1, cards)
 
 
-def _speaking(evidence: np.ndarray) -> list[Count]:
+def _restrictive(evidence: np.ndarray) -> list[Count]:
     """List the counts that exclude anything."""
     size = np.bitwise_count(evidence["sets"][0])
     used = np.arange(size.size) < evidence["num_sets"][0]
-    speaks = used & ((evidence["least"][0] > 0) | (evidence["most"][0] < size))
-    return [(int(h), int(s)) for h, s in np.argwhere(speaks) if h < evidence["num_holders"][0]]
+    restrictive = used & ((evidence["least"][0] > 0) | (evidence["most"][0] < size))
+    return [(int(h), int(s)) for h, s in np.argwhere(restrictive) if h < evidence["num_holders"][0]]
 
 
-def _left_out(
+def _without(
     evidence: np.ndarray, needed: list[Count], some: list[Count], fits: Callable[[np.ndarray], bool]
 ) -> list[Count]:
-    """Leave some counts out for good if what is left is still contradictory; give what is left."""
+    """Drop some counts from the evidence if the rest is still contradictory; return those needed."""
     before = evidence.copy()
     for holder, place in some:
         evidence["least"][0, holder, place] = 0

@@ -1,5 +1,15 @@
-"""The kernels of `worlds`: count the deals of some evidence, appraise questions, draw deals; and
-the room they work in.
+"""The kernels of `worlds`: count the deals of some evidence, appraise questions, draw deals.
+
+Counting goes through four steps, each in a file of its own. The quick rules of the `sheet` settle
+what they can. Along an order of the cards that are left open, each holder's counts become an
+automaton (`automata`). The product of these automata is grown layer by layer as a graph whose paths
+are the deals (`graph`), with equal joint states merged as they appear; paths are then counted
+backwards, which gives the number of deals and of those in which a holder has a card. What an answer
+would tell is counted on the same graph (`questions`). If the graph has more than ``cap`` nodes, it
+is grown again with thinned layers, and the numbers become unbiased estimates.
+
+All of this works in a `Room`, scratch arrays that are made once for each thread. Axis letters:
+``B`` problems, ``C`` cards, ``H`` holders, ``N`` questions or draws.
 """
 
 from __future__ import annotations
@@ -11,10 +21,11 @@ import numpy as np
 
 from ..bits import advance, popcount
 from ..kernels import inner, kernel
-from .automata import AUTOMATA, INTRICATE, MAX_LAYERS, NO_DEAL, make_plan
+from .automata import AUTOMATA, INTRICATE, MAX_LAYERS, NO_DEAL, PLAN, make_plan
 from .evidence import MAX_HOLDERS
 from .graph import EDGE, LIVE, NODE, grow, keep_live, new_slots, pack, sum_up
 from .questions import (
+    FRAME,
     MAX_MISSING,
     appraise,
     ask_also,
@@ -25,25 +36,36 @@ from .questions import (
     start_question,
     tabulate,
 )
-from .sheet import LEVEL, propagate
+from .sheet import LEVEL, SHEET, propagate
 
 CAP = 150_000
 KEEP = 2_000
-# Numbers that questions to several holders at once may need to be worked out: 256 MB. Beyond it
-# fewer holders are asked at once.
+# Numbers that questions to several holders at once may take: 256 MB. Beyond it fewer holders are
+# asked at once.
 MOST_ROWS = 2**25
 ATTEMPTS = 4
-# Why there is no graph, beside NO_DEAL and INTRICATE: the sheet is contradictory; thinning has left
-# nothing.
-BROKEN = 1
-LOST = 4
+# Codes of a result without a graph, besides NO_DEAL and INTRICATE.
+BROKEN = 1  # the sheet is contradictory
+LOST = 4  # thinning has left no path to the end
 
-ASK = np.dtype([("holder", "i4"), ("shown", "i4"), ("cards", "i8")], align=True)
+ASK = np.dtype(
+    [
+        ("holder", "i4"),  # who is asked, any but the last
+        ("shown", "i4"),  # whether the cards are shown, rather than their number told
+        ("cards", "i8"),  # mask of the cards asked for
+    ],
+    align=True,
+)
 
 
 class Room(NamedTuple):
-    """What the kernels work in, one for each thread; pages that are not used cost no memory."""
+    """The scratch arrays of the kernels, and how large a graph they may hold.
 
+    Pages of the arrays that are not used cost no memory.
+    """
+
+    cap: int  # joint states to count exactly
+    keep: int  # joint states to keep of each layer where that is not enough
     automata: np.ndarray  # AUTOMATA [1]
     nodes: np.ndarray  # NODE [N]
     slots: np.ndarray  # SLOT [M]
@@ -54,20 +76,29 @@ class Room(NamedTuple):
 _rooms = threading.local()
 
 
-def room(cap: int, keep: int) -> Room:
-    """Give this thread's room for so many joint states; what was left in it is lost."""
+def room_for(cap: int, keep: int) -> Room:
+    """Return this thread's room, large enough for a number of joint states; its contents are lost."""
     nodes = max(cap, (MAX_LAYERS + MAX_HOLDERS) * keep) + MAX_HOLDERS
     found: Room | None = getattr(_rooms, "room", None)
     if found is None or found.nodes.size < nodes:
-        live = np.empty(nodes + 1, LIVE)
-        edges = np.empty(MAX_HOLDERS * nodes, EDGE)
-        found = _rooms.room = Room(np.zeros(1, AUTOMATA), np.empty(nodes, NODE), new_slots(nodes), live, edges)
+        found = Room(
+            cap=cap,
+            keep=keep,
+            automata=np.zeros(1, AUTOMATA),
+            nodes=np.empty(nodes, NODE),
+            slots=new_slots(nodes),
+            live=np.empty(nodes + 1, LIVE),
+            edges=np.empty(MAX_HOLDERS * nodes, EDGE),
+        )
+    elif (found.cap, found.keep) != (cap, keep):
+        found = found._replace(cap=cap, keep=keep)
+    _rooms.room = found
     return found
 
 
 @kernel
 def each_once(orders, cards):
-    """Tell whether every order (i8 [O, C], -1 fills up) has each card of a mask exactly once."""
+    """Return whether every order (i8 [O, C], padded with -1) has each card of a mask exactly once."""
     for order in orders:
         once = cards & 0
         for card in order:
@@ -81,19 +112,22 @@ def each_once(orders, cards):
 
 
 @inner
-def _grow_thinned(plan, a, nodes, slots, result, keep, bits):
-    """Make a thinned graph; by bad luck it may have no path to the end, then others are tried."""
+def _grow_thinned(plan, a, nodes, slots, result, keep, rng):
+    """Make a thinned graph; try again if by bad luck it has no path to the end."""
     for _ in range(ATTEMPTS):
-        bits = advance(bits)
-        grow(plan, a, nodes, slots, result, np.int64(0), keep, bits)
+        rng = advance(rng)
+        grow(plan, a, nodes, slots, result, np.int64(0), keep, rng)
         sum_up(plan, nodes, result)
         if result["count"] > 0.0:
             return
 
 
 @inner
-def _count(evidence, sheet, orders, cap, keep, bits, plan, result, a, nodes, slots):
-    """Make the graph of one problem and sum it up; gives 0 or why there is none."""
+def _count(evidence, sheet, orders, rng, plan, result, room):
+    """Make the graph of one problem in the room and sum it up; return 0 or why there is none."""
+    a = room.automata[0]
+    nodes = room.nodes
+    slots = room.slots
     if sheet["broken"]:
         return BROKEN
     make_plan(evidence, sheet, orders, plan, a)
@@ -102,10 +136,10 @@ def _count(evidence, sheet, orders, cap, keep, bits, plan, result, a, nodes, slo
         return plan["code"]
     if not pack(plan, a):
         return INTRICATE
-    if grow(plan, a, nodes, slots, result, cap, np.int64(0), bits):
+    if grow(plan, a, nodes, slots, result, room.cap, np.int64(0), rng):
         sum_up(plan, nodes, result)
         return 0 if result["count"] > 0.0 else NO_DEAL
-    _grow_thinned(plan, a, nodes, slots, result, keep, bits)
+    _grow_thinned(plan, a, nodes, slots, result, room.keep, rng)
     return 0 if result["count"] > 0.0 else LOST
 
 
@@ -126,23 +160,21 @@ def _write_marginals(plan, result, holders):
 
 
 @kernel
-def measure(evidence, orders, cap, keep, seed, sheets, plans, results, holders, automata, nodes, slots):
+def measure(evidence, orders, seed, sheets, plans, results, holders, room):
     """Count the deals of one problem and leave their graph in the room.
 
     Args:
         evidence: EVIDENCE [1].
-        orders: i8 [O, C].
-        cap: joint states to count exactly.
-        keep: joint states to keep of each layer beyond that.
-        seed: u8.
-        sheets: SHEET [1], plans: PLAN [1], results: RESULT [1], overwritten.
+        orders: i8 [O, C] card numbers, padded with -1.
+        seed: u8, for the random choice of states where the graph is thinned.
+        sheets: SHEET [1], overwritten.
+        plans: PLAN [1], overwritten.
+        results: RESULT [1], overwritten.
         holders: f8 [C, H], overwritten where the code in the result is 0.
-        automata: AUTOMATA [1], nodes: NODE [N], slots: SLOT [M], room to work in.
+        room: `Room`.
     """
     propagate(evidence, sheets, LEVEL)
-    results[0]["code"] = _count(
-        evidence[0], sheets[0], orders, cap, keep, seed, plans[0], results[0], automata[0], nodes, slots
-    )
+    results[0]["code"] = _count(evidence[0], sheets[0], orders, seed, plans[0], results[0], room)
     if results[0]["code"] == 0:
         _write_marginals(plans[0], results[0], holders)
 
@@ -155,64 +187,65 @@ def keep_graph(plans, results, nodes, live, edges):
 
 @inner
 def _same_question(asks, n):
-    """Whether a question can be dealt with together with the one before it: the same cards, a later
-    holder.
-    """
+    """Return whether a question goes together with the one before: same cards, a later holder."""
     now = asks[n]
     before = asks[n - 1]
     return now["shown"] == before["shown"] and now["cards"] == before["cards"] and now["holder"] > before["holder"]
 
 
 @inner
+def _open_cards(plan, ask):
+    """Return the mask of a question's cards that are not settled for its holder (ask: one ASK record)."""
+    return ask["cards"] & plan["open"][ask["holder"]]
+
+
+@inner
 def _num_answers(plan, ask):
-    """Count the answers to a question, without the settled cards; of the numbers none beyond what
-    the holder can have.
+    """Return the number of answers to a question, not counting the settled cards.
+
+    Numbers that exceed what the holder can have are not among them.
     """
     holder = ask["holder"]
-    cards = ask["cards"] & plan["open"][holder]
+    cards = _open_cards(plan, ask)
     size = popcount(cards)
     if ask["shown"]:
         return np.int64(1) << size
     most = size
-    for s in range(plan["num_counts"][holder]):
-        most = min(most, plan["most"][holder, s] + popcount(cards & ~plan["cells"][holder, s]))
+    for j in range(plan["num_counts"][holder]):
+        most = min(most, plan["most"][holder, j] + popcount(cards & ~plan["cells"][holder, j]))
     return most + 1
 
 
 @inner
-def _weigh_all(plan, result, live, edges, ask, asks, begin, end, worths):
-    """Appraise some of the questions on one graph; gives the last one's table (ask: a FRAME record
-    to work in).
-    """
+def _weigh_all(plan, result, live, edges, frame, asks, worths):
+    """Appraise questions (ASK [N]) on one graph, and return the last one's table (frame: scratch)."""
     most = np.int64(1)
     holders = np.int64(plan["num_holders"])
-    set_columns(plan, ask)
-    start_question(plan, np.int64(0), np.int64(0), ask)  # nobody is asked anything, should there be no questions
-    outcomes = num_outcomes(ask["columns"], ask["missing"])
-    for n in range(begin, end):
+    set_columns(plan, frame)
+    # Nobody is asked anything: this fills in the frame in case the list of questions is empty.
+    start_question(plan, np.int64(0), np.int64(0), frame)
+    outcomes = num_outcomes(frame["num_columns"], frame["missing"])
+    for n in range(asks.size):
         most = max(most, _num_answers(plan, asks[n]))
-    together = max(min(holders, MOST_ROWS // (row_span(ask, most) * result["live"] + 1)), 1)
+    together = max(min(holders, MOST_ROWS // (row_span(frame, most) * result["live"] + 1)), 1)
     table = np.empty(outcomes * together * most)
-    rows = np.empty(row_span(ask, most * together) * result["live"])
-    n = begin
-    while n < end:
+    rows = np.empty(row_span(frame, most * together) * result["live"])
+    n = 0
+    while n < asks.size:
         after = n + 1
         answers = _num_answers(plan, asks[n])
-        while after < end and after - n < together and _same_question(asks, after):
+        while after < asks.size and after - n < together and _same_question(asks, after):
             answers = max(answers, _num_answers(plan, asks[after]))
             after += 1
-        start_question(plan, np.int64(asks[n]["shown"]), answers, ask)
+        start_question(plan, np.int64(asks[n]["shown"]), answers, frame)
         for m in range(n, after):
-            ask_also(plan, asks[m]["holder"], asks[m]["cards"] & plan["open"][asks[m]["holder"]], ask)
-        tabulate(plan, result["begin"], live, edges, ask, rows, table)
+            ask_also(plan, asks[m]["holder"], _open_cards(plan, asks[m]), frame)
+        tabulate(plan, result["begin"], live, edges, frame, rows, table)
+        by_outcome = table[: outcomes * frame["block"]].reshape(outcomes, frame["block"])
         for m in range(n, after):
-            appraise(
-                table[: outcomes * ask["block"]].reshape(outcomes, ask["block"])[:, (m - n) * answers :],
-                answers,
-                worths[m],
-            )
+            appraise(by_outcome[:, (m - n) * answers :], answers, worths[m])
         n = after
-    return table[: outcomes * ask["block"]].reshape(outcomes, ask["block"])[:, : ask["answers"]]
+    return table[: outcomes * frame["block"]].reshape(outcomes, frame["block"])[:, : frame["answers"]]
 
 
 @kernel
@@ -222,63 +255,52 @@ def weigh(plans, results, live, edges, frames, asks, worths):
     Args:
         plans: PLAN [1], with 0 to 3 open missing cards.
         results: RESULT [1].
-        live: LIVE [N + 1], edges: EDGE [E], the graph that belongs to them.
-        frames: FRAME [1] to work in.
-        asks: ASK [N], none of the last holder, nor of more than six open cards to be shown.
+        live: LIVE [N + 1], the graph's nodes.
+        edges: EDGE [E], the graph's edges.
+        frames: FRAME [1], scratch.
+        asks: ASK [N], none to the last holder, none of more than six open cards to be shown.
         worths: WORTH [N], overwritten.
 
     Returns:
-        The table of the last question, f8 [outcomes, answers], or, if it was put to several
-        holders, of the first of them; see `tabulate`.
+        The table of the last question, f8 [outcomes, answers]; if it was put to several holders,
+        that of the first of them. See `tabulate`.
     """
-    return _weigh_all(plans[0], results[0], live, edges, frames[0], asks, 0, asks.size, worths)
+    return _weigh_all(plans[0], results[0], live, edges, frames[0], asks, worths)
 
 
 @kernel
-def survey(
-    evidence,
-    orders,
-    cap,
-    keep,
-    seed,
-    starts,
-    asks,
-    sheets,
-    results,
-    holders,
-    worths,
-    plans,
-    frames,
-    automata,
-    nodes,
-    slots,
-    live,
-    edges,
-):
+def survey(evidence, orders, starts, asks, results, holders, worths, room):
     """Count the deals of many problems and appraise the questions that belong to each.
+
+    Numbers of a problem whose result has a code are NaN, and so are those of its questions if it is
+    not known that at most three cards are missing.
 
     Args:
         evidence: EVIDENCE [B].
-        orders, cap, keep, seed: as in `measure`.
+        orders: i8 [O, C] card numbers, padded with -1.
         starts: i8 [B + 1], where in ``asks`` the questions of each problem start.
         asks: ASK [N], as in `weigh`.
-        sheets: SHEET [B], results: RESULT [B], holders: f8 [B, C, H], worths: WORTH [N],
-            overwritten; numbers that belong to a result with a code, or where it is not known that
-            at most three cards are missing, are NaN.
-        plans: PLAN [1], frames: FRAME [1], and a `Room`'s automata, nodes, slots, live, edges: to
-            work in.
+        results: RESULT [B], overwritten.
+        holders: f8 [B, C, H], overwritten.
+        worths: WORTH [N], overwritten.
+        room: `Room`.
     """
-    propagate(evidence, sheets, LEVEL)
-    # A record made here would be freed with its array after the array's last use.
-    plan = plans[0]
+    live = room.live
+    edges = room.edges
+    sheets = np.empty(1, SHEET)
+    plans = np.zeros(1, PLAN)
+    frames = np.empty(1, FRAME)
     for b in range(evidence.size):
+        # Taken from the array each time: a record does not keep the array alive that it lies in,
+        # so the array itself must be used in every round.
+        plan = plans[0]
         result = results[b]
-        result["code"] = _count(
-            evidence[b], sheets[b], orders, cap, keep, seed, plan, result, automata[0], nodes, slots
-        )
+        propagate(evidence[b : b + 1], sheets, LEVEL)
+        result["code"] = _count(evidence[b], sheets[0], orders, np.uint64(0), plan, result, room)
         holders[b] = np.nan
         if result["code"] == 0:
             _write_marginals(plan, result, holders[b])
+        own = slice(starts[b], starts[b + 1])
         if result["code"] or plan["missing"] < 0 or plan["missing"] > MAX_MISSING:
             for n in range(starts[b], starts[b + 1]):
                 worths[n]["information"] = np.nan
@@ -286,8 +308,8 @@ def survey(
                 worths[n]["rightly"] = np.nan
                 worths[n]["surprise"] = np.nan
         elif starts[b] < starts[b + 1]:
-            keep_live(plan, nodes, result, live, edges)
-            _weigh_all(plan, result, live, edges, frames[0], asks, starts[b], starts[b + 1], worths)
+            keep_live(plan, room.nodes, result, live, edges)
+            _weigh_all(plan, result, live, edges, frames[0], asks[own], worths[own])
 
 
 @kernel
@@ -300,17 +322,18 @@ def count_modulo(plans, results, live, edges):
         counts[node] = 1
     for node in range(begin[size] - 1, -1, -1):
         for edge in range(live[node]["first"], live[node + 1]["first"]):
+            # np.add, because + of NumPy scalars warns of the intended overflow in plain Python.
             counts[node] = np.add(counts[node], counts[edges[edge]["child"]])
     return counts[0]
 
 
 @inner
-def _choose(weights, first, end, chance):
-    """Choose one of the places from ``first`` on in proportion to its weight (chance: in [0, 1))."""
+def _choose(weights, first, end, uniform):
+    """Choose a place from ``first`` up to ``end`` in proportion to its weight (uniform: in [0, 1))."""
     total = 0.0
     for place in range(first, end):
         total += weights[place]
-    left = total * chance
+    left = total * uniform
     chosen = first
     for place in range(first, end):
         if weights[place] > 0.0 and left >= 0.0:
@@ -320,14 +343,16 @@ def _choose(weights, first, end, chance):
 
 
 @kernel
-def draw(plans, results, live, edges, chances, deals):
-    """Draw deals.
+def draw(plans, results, live, edges, uniforms, deals):
+    """Draw deals: independent random paths of the graph, all equally likely.
 
     Args:
-        plans: PLAN [1], results: RESULT [1], live: LIVE [N + 1], edges: EDGE [E], the graph that
-            belongs to them.
-        chances: f8 [N, layers], uniform in [0, 1).
-        deals: i1 [N, C], the open cards' holders are written.
+        plans: PLAN [1].
+        results: RESULT [1].
+        live: LIVE [N + 1], the graph's nodes.
+        edges: EDGE [E], the graph's edges.
+        uniforms: f8 [N, layers], uniform in [0, 1).
+        deals: i1 [N, C], where the holders of the open cards are written.
     """
     plan = plans[0]
     begin = results[0]["begin"]
@@ -336,12 +361,12 @@ def draw(plans, results, live, edges, chances, deals):
     for node in range(begin[1]):
         roots[node] = live[node]["reach"] * live[node]["finish"]
     for n in range(deals.shape[0]):
-        node = _choose(roots, 0, roots.size, chances[n, plan["size"]])
+        node = _choose(roots, 0, roots.size, uniforms[n, plan["size"]])
         for i in range(plan["size"]):
             first = live[node]["first"]
             degree = live[node + 1]["first"] - first
             for j in range(degree):
                 weights[j] = live[edges[first + j]["child"]]["finish"]
-            edge = first + _choose(weights, 0, degree, chances[n, i])
+            edge = first + _choose(weights, 0, degree, uniforms[n, i])
             deals[n, plan["order"][i]] = edges[edge]["holder"]
             node = edges[edge]["child"]

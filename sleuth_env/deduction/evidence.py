@@ -1,19 +1,19 @@
-"""What is known about hidden cards: who may hold each card, and how many of which cards each holder
-has.
+"""What is known about hidden cards: who may hold each one, and how many of which cards they hold.
 
-Nothing here knows a game. Cards are numbered 0 to 62 and lie with exactly one of the holders; a set
-of cards is an int64 mask. The sets that are spoken of form one catalogue for all holders, and every
-holder has bounds on how many cards of each set he holds. Axis letters: ``B`` problems, ``H``
-holders, ``S`` sets of the catalogue.
+Nothing here knows a game. Cards are numbered 0 to 62, and each lies with exactly one of the
+holders; a set of cards is an int64 mask. The sets that constraints speak of form one catalogue for
+all holders, and every holder has bounds on how many cards of each set they hold. Axis letters:
+``B`` problems, ``H`` holders, ``S`` sets of the catalogue.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+
+from ..checks import check_number
 
 MAX_HOLDERS = 7
 MAX_SETS = 48
@@ -22,27 +22,26 @@ MAX_CARDS = 63
 EVIDENCE = np.dtype(
     [
         ("num_holders", "i4"),
-        ("num_sets", "i4"),
-        ("cards", "i8"),  # the cards whose holder is asked for
-        ("sets", "i8", MAX_SETS),  # the catalogue, each a subset of cards
-        ("possible", "i8", MAX_HOLDERS),  # the cards that a holder may have
-        ("least", "i1", (MAX_HOLDERS, MAX_SETS)),  # bounds on how many cards of a set he has; beyond num_sets unused
-        ("most", "i1", (MAX_HOLDERS, MAX_SETS)),
+        ("num_sets", "i4"),  # length of the catalogue; what lies beyond it is not read
+        ("cards", "i8"),  # mask of the cards to place
+        ("sets", "i8", MAX_SETS),  # [S] the catalogue, each entry a subset of cards
+        ("possible", "i8", MAX_HOLDERS),  # [H] masks of the cards that a holder may have
+        ("least", "i1", (MAX_HOLDERS, MAX_SETS)),  # [H, S] a holder has at least this many cards of a set
+        ("most", "i1", (MAX_HOLDERS, MAX_SETS)),  # [H, S] and at most this many
     ],
     align=True,
 )
 
 
 class EvidenceError(ValueError):
-    """The description of the evidence makes no sense; the message says what is wrong with it."""
+    """An argument is of the wrong kind or out of range; the message says which and why."""
 
 
 class Contradiction(ValueError):  # noqa: N818
-    """No deal of the cards satisfies the evidence; the message names the first thing that was found
-    broken.
+    """No deal of the cards satisfies the evidence; the message names what was found to conflict.
 
     Attributes:
-        holder: whose constraint is broken, -1 where it is not about one holder.
+        holder: whose constraint is broken, -1 where it concerns several holders.
         cards: the cards it is about (mask).
     """
 
@@ -62,41 +61,34 @@ class Constraint(NamedTuple):
 
 
 def mask_of(cards: Iterable[int]) -> int:
-    """Give the mask of some card numbers."""
-    # As Python's: a shifted integer of NumPy overflows.
+    """Return the mask of some card numbers.
+
+    >>> mask_of([0, 3])
+    9
+    """
+    # Python integers, because shifting a NumPy integer overflows.
     return sum(1 << int(card) for card in set(cards))
 
 
-def checked_number(name: str, value: Any, least: int, most: int) -> int:
-    """Give a whole number as an int.
+def cards_of(mask: int) -> list[int]:
+    """Return the card numbers of a mask, ascending.
 
-    Raises:
-        EvidenceError: it is no whole number from ``least`` to ``most``.
+    >>> cards_of(9)
+    [0, 3]
     """
-    try:
-        number = None if isinstance(value, (bool, np.bool_)) else operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or not least <= number <= most:
-        raise EvidenceError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
-    return number
+    return [card for card in range(MAX_CARDS) if int(mask) >> card & 1]
 
 
 def checked_cards(cards: Iterable[int], number: int = MAX_CARDS) -> list[int]:
-    """Give card numbers as a list of int.
+    """Return card numbers as a list of int.
 
     Raises:
-        EvidenceError: one of them is no whole number below ``number``, or they are no collection of
-            numbers.
+        EvidenceError: ``cards`` cannot be iterated over, or one of them is not a whole number below
+            ``number``.
     """
     if isinstance(cards, (str, bytes)) or not isinstance(cards, Iterable):
         raise EvidenceError(f"cards must be a collection of numbers from 0 to {number - 1}, got {cards!r}")
-    return [checked_number("a card", card, 0, number - 1) for card in cards]
-
-
-def cards_of(mask: int) -> list[int]:
-    """Give the card numbers of a mask, ascending."""
-    return [card for card in range(MAX_CARDS) if int(mask) >> card & 1]
+    return [check_number("a card", card, 0, number - 1, EvidenceError) for card in cards]
 
 
 def make_evidence(
@@ -105,26 +97,33 @@ def make_evidence(
     constraints: Iterable[Constraint | tuple[int, Collection[int], int, int]] = (),
     possible: Mapping[int, Collection[int]] | None = None,
 ) -> np.ndarray:
-    """Describe what is known about some cards.
+    """Write down what is known about some cards.
+
+    Three holders share the cards 0 to 4: the first has two of them, among these exactly one of the
+    cards 0 and 1; the last one may only have card 4.
+
+    >>> evidence = make_evidence(3, range(5), [(0, range(5), 2, 2), (0, [0, 1], 1, 1)], {2: [4]})
+    >>> evidence["possible"][0, :3].tolist()
+    [31, 31, 16]
 
     Args:
         num_holders: 1 to 7; holders are numbered from 0.
         cards: the numbers (0 to 62) of the cards to place; each has exactly one holder.
         constraints: (holder, cards, least, most); one on all cards bounds the size of a hand.
             Several on the same cards of the same holder must all hold.
-        possible: for a holder the only cards he may have; holders that are not named may have any.
+        possible: for a holder, the only cards they may have; other holders may have any.
 
     Returns:
         EVIDENCE [1].
 
     Raises:
-        EvidenceError: something is no whole number or out of range, a card is not to be placed, or
-            there are more than 48 different sets.
+        EvidenceError: something is not a whole number or out of range, a constraint names a card
+            that is not to be placed, or there are more than 48 different sets.
     """
     evidence = np.zeros(1, EVIDENCE)
     record = evidence[0]
     placed = checked_cards(cards)
-    record["num_holders"] = checked_number("num_holders", num_holders, 1, MAX_HOLDERS)
+    record["num_holders"] = check_number("num_holders", num_holders, 1, MAX_HOLDERS, EvidenceError)
     record["cards"] = mask_of(placed)
     record["possible"][:num_holders] = record["cards"]
     for holder, allowed in (possible or {}).items():
@@ -135,30 +134,32 @@ def make_evidence(
 
 
 def _checked_holder(holder: int, num_holders: int) -> int:
-    return checked_number("a holder", holder, 0, num_holders - 1)
+    return check_number("a holder", holder, 0, num_holders - 1, EvidenceError)
 
 
 def _checked_mask(some: Iterable[int], cards: list[int]) -> int:
+    """Return the mask of some of the cards to place."""
     some = checked_cards(some)
-    strange = sorted(set(some) - set(cards))
-    if strange:
-        raise EvidenceError(f"the cards {strange} are not among the cards to place, {sorted(cards)}")
+    unknown = sorted(set(some) - set(cards))
+    if unknown:
+        raise EvidenceError(f"the cards {unknown} are not among the cards to place, {sorted(cards)}")
     return mask_of(some)
 
 
 def _add_constraint(record: np.void, constraint: Constraint, cards: list[int]) -> None:
     holder = _checked_holder(constraint.holder, int(record["num_holders"]))
     mask = _checked_mask(constraint.cards, cards)
-    least, most = (checked_number(name, getattr(constraint, name), 0, MAX_CARDS) for name in ("least", "most"))
+    least = check_number("least", constraint.least, 0, MAX_CARDS, EvidenceError)
+    most = check_number("most", constraint.most, 0, MAX_CARDS, EvidenceError)
     if least > most:
         raise EvidenceError(f"a constraint needs least <= most, got {constraint}")
-    at = _catalogue_place(record, mask)
-    record["least"][holder, at] = max(record["least"][holder, at], least)
-    record["most"][holder, at] = min(record["most"][holder, at], most)
+    place = _catalogue_place(record, mask)
+    record["least"][holder, place] = max(record["least"][holder, place], least)
+    record["most"][holder, place] = min(record["most"][holder, place], most)
 
 
 def _catalogue_place(record: np.void, mask: int) -> int:
-    """Find a set in the catalogue, or write it at the end with bounds that say nothing."""
+    """Return a set's place in the catalogue; a new set is appended, with bounds that allow anything."""
     size = int(record["num_sets"])
     known = np.flatnonzero(record["sets"][:size] == mask)
     if known.size:

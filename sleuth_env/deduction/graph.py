@@ -1,13 +1,19 @@
 """The deals that evidence allows, as the paths of a layered graph.
 
-A node of layer ``i`` is a state of every holder's automaton before the i-th open card is placed; an
-edge gives that card to one holder. Every deal is exactly one path from layer 0 to the end. Numbers
-of paths are float64, exact below 2**53.
+The open cards are dealt one after the other. A node of layer ``i`` is a joint state, one state of
+every holder's automaton, before the i-th card is dealt; an edge gives that card to one holder.
+Every deal is exactly one path from layer 0 to the end, so that deals are counted by dynamic
+programming, forwards (``reach``) and backwards (``finish``), and the deals that use an edge are
+the product of the two (the forward-backward algorithm of hidden Markov models). Numbers of paths
+are float64, exact below 2**53.
 
-Where there are too many nodes, a layer is thinned without bias: nodes of heavy expected weight
-    stay, the others stay
-with a probability in proportion to it and count for as much more (``gain``). Four copies of the
-graph are then thinned independently, side by side, so that their differences tell the error.
+Where there are too many nodes, a layer is thinned without bias: nodes with a large expected weight
+stay as they are; every other one stays with a probability in proportion to its weight, and then
+counts for correspondingly more (``gain``). This is the resampling of Fearnhead and Clifford,
+"On-line inference for hidden Markov models via particle filters", 2003. Four copies of the graph
+are thinned independently, next to one another, so that their differences estimate the error.
+
+In the kernels ``a`` is one AUTOMATA record, ``h`` a holder and ``i`` a layer.
 """
 
 from __future__ import annotations
@@ -24,15 +30,15 @@ COPY_SHIFT = 61  # the two highest bits of a key are the number of the copy
 
 RESULT = np.dtype(
     [
-        ("code", "i4"),  # 0, or why there is no graph, see worlds.py
+        ("code", "i4"),  # 0, or why there is no graph: BROKEN, NO_DEAL, INTRICATE or LOST, see `counting`
         ("exact", "i4"),  # 0 where the graph has been thinned
-        ("states", "i8"),  # nodes before the dead ones are dropped
-        ("live", "i8"),  # nodes on a path to the end,
-        ("edges", "i8"),  # and the edges between them
+        ("states", "i8"),  # number of nodes before the dead ones are dropped
+        ("live", "i8"),  # number of nodes on a path to the end
+        ("edges", "i8"),  # number of edges between these
         ("count", "f8"),  # number of deals
-        ("begin", "i8", MAX_LAYERS + 1),  # first node of each layer
-        ("cells", "f8", (MAX_CARDS, MAX_HOLDERS)),  # deals in which a holder has the card of a layer
-        ("last", "f8", (COPIES, MAX_CARDS)),  # the same for the last holder, of each copy
+        ("begin", "i8", MAX_LAYERS + 1),  # [layer] first node of each layer
+        ("cells", "f8", (MAX_CARDS, MAX_HOLDERS)),  # [layer, H] deals in which a holder gets the layer's card
+        ("last", "f8", (COPIES, MAX_CARDS)),  # [copy, layer] those of the last holder in each copy of the graph
     ],
     align=True,
 )
@@ -42,36 +48,39 @@ RESULT = np.dtype(
 NODE = np.dtype(
     [
         ("key", "i8"),  # the automata's states, packed, and the number of the copy
-        ("reach", "f8"),  # paths to here
-        ("finish", "f8"),  # paths from here, times the gain
-        ("gain", "f8"),  # how much the node counts for
-        ("child", "i4", MAX_HOLDERS),  # by who gets the card, -1 none
-        ("moved", "i4"),  # where it goes when a layer is thinned or the graph copied, -1 nowhere
+        ("reach", "f8"),  # number of paths to here
+        ("finish", "f8"),  # number of paths from here, times the gain
+        ("gain", "f8"),  # weight of the node, 1 unless thinned
+        ("child", "i4", MAX_HOLDERS),  # [H] the node after the holder gets the card, -1 none
+        ("moved", "i4"),  # its place after a layer is thinned or the graph copied, -1 dropped
     ],
     align=True,
 )
-SLOT = np.dtype(
-    [("key", "i8"), ("node", "i8")]
-)  # of a hash table that is never cleared: older numbers than the clock are vacant
+# A place of a hash table that is never cleared: a node number below the clock means vacant.
+SLOT = np.dtype([("key", "i8"), ("node", "i8")])
 
-# The live part of a graph: a node, whose edges lie side by side, and an edge. One node more tells
-# where the edges end.
+# The live part of a finished graph. A node's edges lie next to one another, in the order of the
+# holders; one more node at the end says where the last edges end.
 LIVE = np.dtype(
-    [("first", "i4"), ("placed", "i4"), ("reach", "f8"), ("finish", "f8"), ("gain", "f8")]
-)  # placed: cards that the last holder has got
+    [
+        ("first", "i4"),  # the node's first edge
+        ("placed", "i4"),  # number of cards that the last holder has got
+        ("reach", "f8"),  # as in NODE
+        ("finish", "f8"),
+        ("gain", "f8"),
+    ]
+)
 EDGE = np.dtype([("child", "i4"), ("holder", "i4")])
 
 
 def new_slots(nodes: int) -> np.ndarray:
-    """Make a hash table for so many nodes."""
+    """Return an empty hash table that is large enough for a number of nodes."""
     return np.zeros(1 << (2 * nodes).bit_length(), SLOT)
 
 
 @inner
 def pack(plan, a):
-    """Turn the automata's successors into their bits of the next layer's key; false where a key
-    would be too long.
-    """
+    """Shift the automata's successors to their bits of the next key; false if a key is too long."""
     side = plan["side"]
     size = plan["size"]
     for i in range(size + 1):
@@ -95,8 +104,9 @@ def pack(plan, a):
 
 @inner
 def _enter(a, nodes, slots, key, weight, begin, end, mask):
-    """Add weight to the node of the growing layer with a key; gives the node, which is ``end``
-    where it is new.
+    """Add weight to the node with this key in the growing layer, and return the node.
+
+    The layer begins at ``begin``; the node is ``end`` where it is new.
     """
     at = scatter(key, mask)
     while True:
@@ -116,9 +126,11 @@ def _enter(a, nodes, slots, key, weight, begin, end, mask):
 
 @inner
 def _successors(plan, a, i, key):
-    """Write each holder's part of the next key without and with the card.
+    """Write each holder's part of the next key, without and with the card, to ``a["step"]``.
 
-    Gives the next key if nobody had the card, how many holders must have it, and the last of these.
+    Returns:
+        The next key if nobody got the card, the number of holders who must get it, and the last of
+        these.
     """
     side = plan["side"]
     rest = key & (np.int64(3) << COPY_SHIFT)
@@ -142,8 +154,10 @@ def _successors(plan, a, i, key):
 
 @inner
 def _grow_layer(plan, a, nodes, slots, i, begin, end, limit):
-    """Make the nodes after the i-th card, from node ``end`` on; gives the number of nodes, -1 where
-    there are too many.
+    """Make the nodes after the i-th card, from node ``end`` on.
+
+    Returns:
+        The number of nodes so far, -1 where there are too many.
     """
     top = end
     holders = plan["num_holders"]
@@ -168,9 +182,7 @@ def _grow_layer(plan, a, nodes, slots, i, begin, end, limit):
 
 @inner
 def _promise(plan, a, nodes, i, node):
-    """Estimate the weight of the deals through a node: as if the holders' hands had nothing to do
-    with one another.
-    """
+    """Estimate the weight of the deals through a node, as if the holders' hands were independent."""
     promise = nodes[node]["reach"]
     for h in range(plan["num_holders"]):
         state = a["start"][plan["side"], i, h]
@@ -183,8 +195,7 @@ def _promise(plan, a, nodes, i, node):
 
 @inner
 def _light_limit(nodes, begin, end, keep):
-    """Find the promise below which nodes are thinned so that ``keep`` of them are expected to be
-    left.
+    """Return the promise below which nodes are thinned so that about ``keep`` of them stay.
 
     The promises are in ``finish``.
     """
@@ -198,7 +209,7 @@ def _light_limit(nodes, begin, end, keep):
                 heavy += 1
             else:
                 light += nodes[node]["finish"]
-        # The limit only ever falls and the heavy nodes only become more, but for rounding.
+        # Apart from rounding, the limit only ever falls and the number of heavy nodes grows.
         if heavy <= known or heavy >= keep:
             return limit
         limit = light / (keep - heavy)
@@ -206,9 +217,12 @@ def _light_limit(nodes, begin, end, keep):
 
 
 @inner
-def _thin_copy(plan, a, nodes, i, begin, end, free, keep, chance):
-    """Thin the nodes of one copy in a layer and move those that stay to ``free`` and after; gives
-    the next free place.
+def _thin_copy(plan, a, nodes, i, begin, end, free, keep, share):
+    """Thin the nodes of one copy in a layer, and return the next free place.
+
+    The nodes that stay move to ``free`` and after. A light node stays when the running sum of the
+    light nodes' shares passes 1, which happens to each with a probability in proportion to its
+    promise: ``share``, uniform in [0, 1), is where that sum starts.
     """
     for node in range(begin, end):
         nodes[node]["finish"] = _promise(plan, a, nodes, i, node)
@@ -217,9 +231,9 @@ def _thin_copy(plan, a, nodes, i, begin, end, free, keep, chance):
         promise = nodes[node]["finish"]
         gain = 1.0
         if promise < limit:
-            chance += promise / limit
-            gain = limit / promise if chance >= 1.0 else 0.0
-            chance -= 1.0 if chance >= 1.0 else 0.0
+            share += promise / limit
+            gain = limit / promise if share >= 1.0 else 0.0
+            share -= 1.0 if share >= 1.0 else 0.0
         nodes[node]["moved"] = free if gain > 0.0 else -1
         if gain > 0.0:
             nodes[free]["key"] = nodes[node]["key"]
@@ -230,17 +244,17 @@ def _thin_copy(plan, a, nodes, i, begin, end, free, keep, chance):
 
 
 @inner
-def _thin_layer(plan, a, nodes, i, parents, begin, end, keep, bits):
-    """Thin all copies of layer ``i``, whose nodes lie copy after copy; gives its new end."""
+def _thin_layer(plan, a, nodes, i, parents, begin, end, keep, rng):
+    """Thin all copies of layer ``i``, whose nodes lie copy after copy, and return its new end."""
     free = begin
     copy_begin = begin
     while copy_begin < end:
         copy_end = copy_begin + 1
         while copy_end < end and nodes[copy_end]["key"] >> COPY_SHIFT == nodes[copy_begin]["key"] >> COPY_SHIFT:
             copy_end += 1
-        bits = advance(bits)
-        chance = np.float64(mixed(bits) >> np.uint64(11)) * 2.0**-53
-        free = _thin_copy(plan, a, nodes, i, copy_begin, copy_end, free, keep // COPIES, chance)
+        rng = advance(rng)
+        share = np.float64(mixed(rng) >> np.uint64(11)) * 2.0**-53
+        free = _thin_copy(plan, a, nodes, i, copy_begin, copy_end, free, keep // COPIES, share)
         copy_begin = copy_end
     for node in range(parents, begin):
         for h in range(plan["num_holders"]):
@@ -251,20 +265,21 @@ def _thin_layer(plan, a, nodes, i, parents, begin, end, keep, bits):
 
 
 @inner
-def grow(plan, a, nodes, slots, result, cap, keep, bits):
+def grow(plan, a, nodes, slots, result, cap, keep, rng):
     """Make the nodes of all layers.
 
     Args:
         plan: one PLAN record with ``code`` 0.
         a: one AUTOMATA record, packed.
-        nodes: NODE [N], overwritten; slots: SLOT, made for as many.
-        result: one RESULT record; written are ``begin``, ``states``, ``exact``.
-        cap: nodes at most, if ``keep`` is 0.
-        keep: 0, or how many nodes of each layer are kept.
-        bits: u8, randomness for thinning.
+        nodes: NODE [N], overwritten.
+        slots: SLOT [M], made for N nodes.
+        result: one RESULT record; ``begin``, ``states`` and ``exact`` are written.
+        cap: largest number of nodes, if ``keep`` is 0.
+        keep: 0, or the number of nodes of each layer to keep.
+        rng: u8, state of the random generator for thinning.
 
     Returns:
-        Whether there was room.
+        Whether the graph fits.
     """
     copies = COPIES if keep else 1
     a["tick"] += nodes.size
@@ -282,8 +297,8 @@ def grow(plan, a, nodes, slots, result, cap, keep, bits):
         if end < 0:
             return False
         if keep and end - begin > keep:
-            bits = advance(bits)
-            end = _thin_layer(plan, a, nodes, i + 1, parents, begin, end, keep, bits)
+            rng = advance(rng)
+            end = _thin_layer(plan, a, nodes, i + 1, parents, begin, end, keep, rng)
         parents = begin
         begin = end
         result["begin"][i + 2] = end
@@ -302,8 +317,9 @@ def _clear_sums(size, holders, result):
 
 @inner
 def sum_up(plan, nodes, result):
-    """Count the deals backwards: all of them, and those in which a holder has a card; mark the dead
-    nodes (``finish`` 0).
+    """Count the deals backwards: all of them, and those in which a holder has a card.
+
+    Dead nodes are left with ``finish`` 0.
     """
     size = plan["size"]
     holders = plan["num_holders"]
@@ -339,7 +355,7 @@ def sum_up(plan, nodes, result):
 
 @inner
 def keep_live(plan, nodes, result, live, edges):
-    """Copy the live part of a graph; ``begin`` of the result becomes the layers of the copy."""
+    """Copy the live part of a graph; the result's ``begin`` is changed to the copy's layers."""
     size = plan["size"]
     last = plan["num_holders"] - 1
     free = 0

@@ -1,16 +1,20 @@
-"""The pencil sheet: what follows from evidence by quick local reasoning, carried on to a fixed
-point.
+"""The deduction sheet: what follows from evidence by quick local reasoning, up to a fixed point.
 
-Everything that is marked is certain; not everything that is certain is marked. Three levels, each
-including the one before:
+The sheet has a row for each card and a column for each holder; its cells are marked "has", "has
+not" or left open. Every mark is certain; not everything that is certain is marked. There are three
+levels of rules, each including those before it:
 
-1. Each card has one holder; a count that is reached or that needs all that is left settles the
-rest. 2. Every two counts of one holder, together with the size of his hand (subset, difference,
-overlap, rest of the hand). 3. Every set of the catalogue adds up over all holders, which tightens
-the bounds of each.
+1. Each card has one holder. A count that is reached, or that needs every card left, settles the
+   rest of its set.
+2. Every two counts of one holder, taken together with the size of their hand, settle what the two
+   sets share, what only one of them has, or the rest of the hand.
+3. The counts of every set of the catalogue add up over all holders, which tightens each bound.
 
 All rules only ever remove possibilities and are monotone, so the fixed point does not depend on
-their order.
+their order. `worlds` finds all that is certain, but takes longer.
+
+In the kernels ``e`` is one EVIDENCE record, ``w`` one WORK record, ``h`` a holder and ``s`` the
+place of a set in the catalogue. A rule returns 0, or the code of the contradiction it has found.
 """
 
 from __future__ import annotations
@@ -23,37 +27,37 @@ from .evidence import MAX_CARDS, MAX_HOLDERS, MAX_SETS, Contradiction, cards_of
 
 SHEET = np.dtype(
     [
-        ("can", "i8", MAX_HOLDERS),  # the cards that a holder may have (mask)
-        ("has", "i8", MAX_HOLDERS),  # the cards that he certainly has
-        ("broken", "i8"),  # 0, or the code of what was found contradictory, see broken_reason
+        ("can", "i8", MAX_HOLDERS),  # [H] masks of the cards that a holder may have
+        ("has", "i8", MAX_HOLDERS),  # [H] masks of the cards that a holder certainly has
+        ("broken", "i8"),  # 0, or the code of a contradiction, see broken_reason
     ],
     align=True,
 )
-# Codes start at 1 with holder * 48 + set; then a card; a set over all holders; (holder * 48 + set)
-# * 48 + set.
+# A code is 1 plus a number from one of four ranges: a count (holder * 48 + set), a card, a set over
+# all holders, and two counts of one holder ((holder * 48 + set) * 48 + set).
 BROKEN_CARD = MAX_HOLDERS * MAX_SETS
 BROKEN_SUM = BROKEN_CARD + MAX_CARDS
 BROKEN_PAIR = BROKEN_SUM + MAX_SETS
 LEVEL = 3
 
-# What is under way for one problem. The agenda says what each rule still has to look at: cards 0 or
-# 1, single and paired a mask of holders, sums 0 or 1. The list is of the counts of one holder.
+# The working state of one problem. The agenda says what each rule still has to look at; the list is
+# of the counts of one holder, in terms of the open cells in their column.
 WORK = np.dtype(
     [
-        ("can", "i8", MAX_HOLDERS),
-        ("has", "i8", MAX_HOLDERS),
-        ("live", "i8", MAX_HOLDERS),  # the sets whose bounds can still say something (mask)
-        ("least", "i1", (MAX_HOLDERS, MAX_SETS)),
-        ("most", "i1", (MAX_HOLDERS, MAX_SETS)),
-        ("cards", "i8"),
-        ("single", "i8"),
-        ("paired", "i8"),
-        ("sums", "i8"),
-        ("cells", "i8", MAX_SETS),
-        ("size", "i8", MAX_SETS),
-        ("low", "i8", MAX_SETS),
-        ("high", "i8", MAX_SETS),
-        ("set", "i8", MAX_SETS),
+        ("can", "i8", MAX_HOLDERS),  # [H] as in SHEET
+        ("has", "i8", MAX_HOLDERS),  # [H] as in SHEET
+        ("live", "i8", MAX_HOLDERS),  # [H] masks of the sets whose bounds may still settle something
+        ("least", "i1", (MAX_HOLDERS, MAX_SETS)),  # [H, S] bounds, tightened as the work goes on
+        ("most", "i1", (MAX_HOLDERS, MAX_SETS)),  # [H, S] the same
+        ("cards", "i8"),  # agenda: 1 if "one holder each" must look again
+        ("single", "i8"),  # agenda: mask of the holders whose counts must be looked at one by one
+        ("paired", "i8"),  # agenda: mask of the holders whose counts must be looked at in pairs
+        ("sums", "i8"),  # agenda: 1 if the sums over all holders must be looked at
+        ("cells", "i8", MAX_SETS),  # list: mask of the open cells that a count is about
+        ("size", "i8", MAX_SETS),  # list: number of these cells
+        ("low", "i8", MAX_SETS),  # list: at least this many of them are "has"
+        ("high", "i8", MAX_SETS),  # list: at most this many
+        ("set", "i8", MAX_SETS),  # list: place of the count's set in the catalogue
     ],
     align=True,
 )
@@ -67,14 +71,14 @@ def _start(e, w):
     for h in range(e["num_holders"]):
         w["can"][h] = e["possible"][h] & e["cards"]
         w["has"][h] = 0
-        told = e["cards"] & 0
+        live = e["cards"] & 0
         for s in range(e["num_sets"]):
             least = e["least"][h, s]
             most = e["most"][h, s]
             w["least"][h, s] = least
             w["most"][h, s] = most
-            told |= np.int64(least > 0 or most < w["size"][s]) << s
-        w["live"][h] = told
+            live |= np.int64(least > 0 or most < w["size"][s]) << s
+        w["live"][h] = live
     w["cards"] = 1
     w["single"] = w["paired"] = (1 << int(e["num_holders"])) - 1
     w["sums"] = 1
@@ -82,7 +86,7 @@ def _start(e, w):
 
 @inner
 def _one_holder_each(e, w):
-    """Apply "each card has exactly one holder"; give 0 or a code."""
+    """Apply "each card has exactly one holder" (level 1)."""
     can = w["can"]
     has = w["has"]
     once = twice = claimed = e["cards"] & 0
@@ -108,7 +112,7 @@ def _one_holder_each(e, w):
 
 @inner
 def _single_counts(e, w):
-    """Apply each count of the next holder alone (level 1) until nothing changes; give 0 or a code."""
+    """Apply each count of the next holder by itself (level 1) until nothing changes."""
     h = lowest(w["single"])
     w["single"] &= w["single"] - 1
     may = w["can"][h]
@@ -118,8 +122,8 @@ def _single_counts(e, w):
     while todo:
         s = lowest(todo)
         todo &= todo - 1
-        undecided = e["sets"][s] & may & ~holds
-        size = popcount(undecided)
+        open_cells = e["sets"][s] & may & ~holds
+        size = popcount(open_cells)
         held = popcount(e["sets"][s] & holds)
         low = w["least"][h, s] - held
         high = w["most"][h, s] - held
@@ -128,8 +132,8 @@ def _single_counts(e, w):
         if low <= 0 and high >= size:
             live &= ~(1 << s)
         elif high == 0 or low == size:
-            may = may & ~undecided if high == 0 else may
-            holds = holds | undecided if high > 0 else holds
+            may = may & ~open_cells if high == 0 else may
+            holds = holds | open_cells if high > 0 else holds
             live &= ~(1 << s)
             todo = live
     if may != w["can"][h] or holds != w["has"][h]:
@@ -143,24 +147,25 @@ def _single_counts(e, w):
 
 @inner
 def _list_counts(e, w, h):
-    """List the counts of a holder that still say something, in terms of his undecided cells.
+    """List the counts of a holder that may still settle something, in terms of their open cells.
 
-    Gives the length of the list and the bounds on how many of all his undecided cells he has.
+    Returns:
+        The length of the list, and the bounds on how many of all their open cells are "has".
     """
-    undecided = w["can"][h] & ~w["has"][h]
+    open_cells = w["can"][h] & ~w["has"][h]
     todo = w["live"][h]
     length = 0
     need_low = 0
-    need_high = popcount(undecided)
+    need_high = popcount(open_cells)
     while todo:
         s = lowest(todo)
         todo &= todo - 1
-        cells = e["sets"][s] & undecided
+        cells = e["sets"][s] & open_cells
         held = popcount(e["sets"][s] & w["has"][h])
         size = popcount(cells)
         low = max(w["least"][h, s] - held, 0)
         high = min(w["most"][h, s] - held, size)
-        if cells == undecided:
+        if cells == open_cells:
             need_low = max(need_low, low)
             need_high = min(need_high, high)
         w["cells"][length] = cells
@@ -174,19 +179,18 @@ def _list_counts(e, w, h):
 
 @inner
 def _paired_counts(e, w):
-    """Apply every two counts of the next holder with the size of his hand (level 2); give 0 or a
-    code.
+    """Apply every two counts of the next holder together with the size of their hand (level 2).
 
-    Two sets A and B cut the undecided cells into A only, both, B only, neither. Over these four the
-    tight bounds of each part are known in closed form; a part is settled exactly when one of four
-    inequalities is an equality.
+    Two sets A and B cut the open cells into four parts: A only, both, B only, neither. The tight
+    bounds on each part have a closed form; a part is settled exactly when one of four inequalities
+    is an equality.
     """
     h = lowest(w["paired"])
     w["paired"] &= w["paired"] - 1
     length, need_low, need_high = _list_counts(e, w, h)
-    undecided = w["can"][h] & ~w["has"][h]
-    total = popcount(undecided)
-    yes = no = undecided & 0
+    open_cells = w["can"][h] & ~w["has"][h]
+    total = popcount(open_cells)
+    yes = no = open_cells & 0
     for i in range(1, length):
         a = w["cells"][i]
         size_a = w["size"][i]
@@ -209,9 +213,9 @@ def _paired_counts(e, w):
                 return 1 + BROKEN_PAIR + (h * MAX_SETS + w["set"][i]) * MAX_SETS + w["set"][j]
             if crowded == 0:
                 yes = yes | (a & b)
-                no = no | (undecided & ~(a | b))
+                no = no | (open_cells & ~(a | b))
             if sparse == 0:
-                yes = yes | (undecided & ~(a | b))
+                yes = yes | (open_cells & ~(a | b))
                 no = no | (a & b)
             if a_over_b == 0:
                 yes = yes | (a & ~b)
@@ -229,18 +233,19 @@ def _paired_counts(e, w):
 
 @inner
 def _sums(e, w):
-    """Make every set add up over all holders (level 3): what the others leave bounds each holder;
-    give 0 or a code.
+    """Make the counts of every set add up over all holders (level 3).
+
+    What the other holders leave of a set bounds what each holder has of it.
     """
     num_holders = e["num_holders"]
     w["sums"] = 0
-    told = owned = e["cards"] & 0
+    live = owned = e["cards"] & 0
     for h in range(num_holders):
-        told |= w["live"][h]
+        live |= w["live"][h]
         owned |= w["has"][h]
-    while told:
-        s = lowest(told)
-        told &= told - 1
+    while live:
+        s = lowest(live)
+        live &= live - 1
         cards = e["sets"][s]
         spare_low = spare_high = popcount(cards & ~owned)
         for h in range(num_holders):
@@ -265,20 +270,20 @@ def _sums(e, w):
 
 @kernel
 def propagate(evidence, sheets, level=LEVEL):
-    """Fill in the sheets by the rules up to a level, to the fixed point.
+    """Fill in sheets by the rules up to a level, until nothing changes.
 
-    Only holders that changed are looked at again, and a costlier rule waits until the cheaper ones
-    are exhausted.
+    Only holders that have changed are looked at again, and a costly rule waits until the cheaper
+    ones are exhausted.
 
     Args:
         evidence: EVIDENCE [B].
-        sheets: SHEET [B], overwritten; where ``broken`` is not 0 the marks mean nothing.
+        sheets: SHEET [B], overwritten; where ``broken`` is not 0 the marks are meaningless.
         level: 1, 2 or 3.
     """
     work = np.zeros(1, WORK)
     for b in range(evidence.size):
-        # Taken from the array each time: a record does not keep alive what it lies in, so the array
-        # must be needed to the end.
+        # Taken from the array each time: a record does not keep the array alive that it lies in,
+        # so the array itself must be used in every round.
         e = evidence[b]
         w = work[0]
         code = 0
@@ -302,7 +307,14 @@ def propagate(evidence, sheets, level=LEVEL):
 
 
 def solve(evidence: np.ndarray, level: int = LEVEL) -> np.ndarray:
-    """Give the sheets of some evidence.
+    """Return the sheets of some evidence.
+
+    Holder 0 has two of the cards 0 to 2, and two of the cards 0 to 3: so the other one has card 3.
+
+    >>> from sleuth_env.deduction import make_evidence
+    >>> sheet = solve(make_evidence(2, range(5), [(0, [0, 1, 2], 2, 2), (0, [0, 1, 2, 3], 2, 2)]))
+    >>> bin(sheet["has"][0, 1])
+    '0b1000'
 
     Args:
         evidence: EVIDENCE [B].
@@ -312,7 +324,8 @@ def solve(evidence: np.ndarray, level: int = LEVEL) -> np.ndarray:
         SHEET [B], a new array.
 
     Raises:
-        Contradiction: no deal satisfies one of them; the message names the constraint.
+        Contradiction: no deal satisfies the evidence of one problem; the message names the
+            constraint.
     """
     sheets = np.zeros(evidence.shape, SHEET)
     propagate(evidence, sheets, level)
@@ -322,30 +335,33 @@ def solve(evidence: np.ndarray, level: int = LEVEL) -> np.ndarray:
 
 
 def broken_reason(evidence: np.void, code: int) -> Contradiction:
-    """Put the code in a sheet's ``broken`` into words (evidence: one EVIDENCE record)."""
-    at = code - 1
-    if at >= BROKEN_PAIR:
-        rest, second = divmod(at - BROKEN_PAIR, MAX_SETS)
-        holder, first = divmod(rest, MAX_SETS)
-        text = f"two constraints cannot both hold: {constraint_text(evidence, holder, first)}; {constraint_text(evidence, holder, second)}"
-        return Contradiction(text, holder, int(evidence["sets"][first] | evidence["sets"][second]))
-    if at >= BROKEN_SUM:
-        cards = int(evidence["sets"][at - BROKEN_SUM])
-        return Contradiction(
-            f"the holders' bounds do not add up to the {cards.bit_count()} cards {cards_of(cards)}", cards=cards
-        )
-    if at >= BROKEN_CARD:
-        return Contradiction(f"card {at - BROKEN_CARD} is left without exactly one holder", cards=1 << at - BROKEN_CARD)
-    holder, place = divmod(at, MAX_SETS)
-    return Contradiction(
-        f"this cannot hold with the rest: {constraint_text(evidence, holder, place)}",
-        holder,
-        int(evidence["sets"][place]),
-    )
+    """Return the error that says what the code in a sheet's ``broken`` means.
+
+    Args:
+        evidence: one EVIDENCE record.
+        code: not 0.
+    """
+    number = code - 1
+    if number >= BROKEN_PAIR:
+        count, second = divmod(number - BROKEN_PAIR, MAX_SETS)
+        holder, first = divmod(count, MAX_SETS)
+        texts = "; ".join(constraint_text(evidence, holder, place) for place in (first, second))
+        cards = int(evidence["sets"][first] | evidence["sets"][second])
+        return Contradiction(f"two constraints cannot both hold: {texts}", holder, cards)
+    if number >= BROKEN_SUM:
+        cards = int(evidence["sets"][number - BROKEN_SUM])
+        text = f"the holders' bounds do not add up to the {cards.bit_count()} cards {cards_of(cards)}"
+        return Contradiction(text, cards=cards)
+    if number >= BROKEN_CARD:
+        card = number - BROKEN_CARD
+        return Contradiction(f"card {card} is left without exactly one holder", cards=1 << card)
+    holder, place = divmod(number, MAX_SETS)
+    text = f"this cannot hold with the rest: {constraint_text(evidence, holder, place)}"
+    return Contradiction(text, holder, int(evidence["sets"][place]))
 
 
 def constraint_text(evidence: np.void, holder: int, place: int) -> str:
-    """Put into words how many cards of a set a holder has (evidence: one EVIDENCE record)."""
+    """Return in words how many cards of a set a holder has (evidence: one EVIDENCE record)."""
     least = int(evidence["least"][holder, place])
     most = int(evidence["most"][holder, place])
     cards = cards_of(evidence["sets"][place])

@@ -1,13 +1,13 @@
-"""PettingZoo's face of a game: an agent-environment-cycle environment that plays one game, a batch
-of one.
+"""PettingZoo's face of a game: an agent-environment-cycle environment that plays one game, a batch of one.
 
 `GameEnv` knows the game only through its module; a version of a game's environment (`sleuth_v0`)
-binds it and is the manual page. Axis letters: ``P`` seats, ``A`` actions, ``N`` numbers of an
-observation.
+binds it and is the manual page.
+Axis letters: ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 """
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any, ClassVar
 
 import gymnasium
@@ -21,47 +21,64 @@ from ..checks import check_choice, check_seed, whole_number
 from ..game import (
     NO_GAME,
     NO_RENDER_MODE,
-    NO_SNAPSHOT,
-    RENDER_MODES,
+    Believes,
     Game,
     Records,
+    Transcribed,
     action_number,
-    check_snapshot,
+    check_render_mode,
+    has_part,
     make_options,
+    needed,
     opaque,
+    player_name,
     refusal,
     render_view,
 )
+from .snapshot import Snapshot, bytes_of, snapshot_of
 
 Observation = dict[str, NDArray[Any]]
-# Scratch arrays for the kernels, and views into the state: a copy of the environment makes its own.
-_BUFFERS = (
-    "_rules",
-    "_actor",
-    "_action",
-    "_taken",
-    "_seat",
-    "_seats",
-    "_view",
-    "_views",
-    "_observer",
-    "_observers",
-    "_legal",
-    "_mask",
+FACE = "aec"
+# What a snapshot holds besides the game and its stream.
+KEPT = (
+    "first_states",
+    "actions",
+    "agents",
+    "agent_selection",
+    "skipped_selection",
+    "rewards",
+    "cumulative_rewards",
+    "terminations",
+    "truncations",
 )
-# What a snapshot holds, besides the random stream.
-_RECORDS = ("_states", "_first_states")
-_COPIED = ("_actions", "agents", "rewards", "_cumulative_rewards", "terminations", "truncations")
-_KEPT = ("options", "agent_selection", "_skip_agent_selection")
+
+
+class _Buffers:
+    """Working arrays for the kernels, which every copy of an environment makes for itself."""
+
+    def __init__(self, game: Game, options: Any, record: str, states: Records) -> None:
+        num_players = options.num_players
+        self.rules = game.make_rules(options)
+        self.actor = states["actor"]  # i4 [1], a view into the state
+        self.action = np.zeros(1, np.int64)
+        self.taken = np.zeros(1, np.uint8)
+        self.rewards = np.zeros((1, num_players))
+        self.seat = np.zeros(1, np.int64)
+        self.seats = np.arange(num_players)
+        self.legal = np.zeros((1, game.num_actions(options)), np.uint8)
+        self.mask = self.legal[0].view(np.int8)
+        self.view = np.zeros(1, game.VIEW)
+        self.views = np.zeros(num_players, game.VIEW)
+        self.observer = game.Observer(self.rules, self.view, record)
+        self.observers = game.Observer(self.rules, self.views, record)
 
 
 class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo has no type information
     """Play one game between ``player_0``, ``player_1``, ... (the seats, clockwise).
 
     Nobody terminates early: a player who is out stays in `agents`, is skipped, and all end in the
-        same step, the only one that gives
-    rewards. `agent_selection` is the player who decides, which may be anybody, several times in a
-    row. `infos` are empty.
+    same step. `agent_selection` is the player who decides, which may be anybody, several times in a
+    row. `rewards` are those of the last step. `infos` are empty.
 
     Args:
         render_mode: None, "ansi" (`render` returns text), "rgb_array" (an image) or "human" (text
@@ -89,26 +106,26 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         **options: Any,
     ) -> None:
         super().__init__()
-        check_choice("render_mode", render_mode, (None, *RENDER_MODES))
+        check_render_mode(self.game, render_mode)
         self.options = make_options(self.game, options, max_cycles)
         self.record: str = self.game.RECORDS[0] if record is None else record
         check_choice("record", self.record, self.game.RECORDS)
         self.render_mode = render_mode
-        self.possible_agents = [f"player_{seat}" for seat in range(self.options.num_players)]
+        self.possible_agents = [player_name(seat) for seat in range(self.options.num_players)]
         self.viewpoint = viewpoint
         if viewpoint is not None:
             self._seat_of(viewpoint)
         self.agents: list[str] = []
+        self._num_actions = self.game.num_actions(self.options)
+        self._size: int = self.game.observation_layout(self.options, self.record).size
         self._make_spaces()
         self._states = self.game.new_states(1)
         self._first_states = self._states.copy()
         self._actions: list[int] = []
         self._np_random: np.random.Generator | None = None
-        self._make_buffers()
+        self._buffers = self._make_buffers()
 
     def _make_spaces(self) -> None:
-        self._num_actions = self.game.num_actions(self.options)
-        self._size = self.game.observation_size(self.options, self.record)
         self.observation_spaces = {agent: self._observation_space() for agent in self.possible_agents}
         self.action_spaces = {agent: spaces.Discrete(self._num_actions) for agent in self.possible_agents}
         self.state_space = spaces.Box(0.0, 1.0, (len(self.possible_agents) * self._size,), np.float32)
@@ -117,21 +134,8 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         observation = spaces.Box(0.0, 1.0, (self._size,), np.float32)
         return spaces.Dict({"observation": observation, "action_mask": spaces.Box(0, 1, (self._num_actions,), np.int8)})
 
-    def _make_buffers(self) -> None:
-        num_players = len(self.possible_agents)
-        self._rules = self.game.make_rules(self.options)
-        self._actor = self._states["actor"]
-        self._action = np.zeros(1, np.int64)
-        self._taken = np.zeros(1, np.uint8)
-        self._seat = np.zeros(1, np.int64)
-        self._seats = np.arange(num_players)
-        self._legal = np.zeros((1, self._num_actions), np.uint8)
-        self._mask = self._legal[0].view(np.int8)
-        self._view = np.zeros(1, self.game.VIEW)
-        self._views = np.zeros(num_players, self.game.VIEW)
-        self._observer, self._observers = (
-            self.game.Observer(self._rules, views, self.record) for views in (self._view, self._views)
-        )
+    def _make_buffers(self) -> _Buffers:
+        return _Buffers(self.game, self.options, self.record, self._states)
 
     # --- the cycle ---
 
@@ -144,12 +148,13 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
             options: ignored; a game's options are fixed when the environment is made.
 
         Raises:
-            ValueError: the seed is no whole number; nothing has changed.
+            ValueError: the seed is not a whole number; nothing has changed.
         """
         number = check_seed(seed)
         if number is not None or self._np_random is None:
             self._np_random, _ = seeding.np_random(number)
-        self.game.deal(self._rules, self._states, self._np_random.integers(0, 2**64, 1, np.uint64))
+        buffers = self._buffers
+        self.game.deal(buffers.rules, self._states, self._np_random.integers(0, 2**64, 1, np.uint64))
         opaque(self._first_states)[:] = opaque(self._states)
         self._actions = []
         self.agents = self.possible_agents[:]
@@ -158,7 +163,7 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self.agent_selection = self.possible_agents[self._actor[0]]
+        self.agent_selection = self.possible_agents[buffers.actor[0]]
         self._skip_agent_selection = None
         if self.render_mode == "human":
             self.render()
@@ -167,7 +172,7 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         """Take the action of `agent_selection`; None, and nothing else, once the game is finished.
 
         Raises:
-            IllegalAction: the action is none, or is not legal now; nothing has changed.
+            IllegalAction: the action is None, or is not legal now; nothing has changed.
         """
         self._must_be_reset()
         if not self.agents:
@@ -177,20 +182,19 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        number = (
-            action
-            if type(action) is int and 0 <= action < self._num_actions
-            else action_number(action, self._num_actions)
-        )
-        self._action[0] = number
-        self.game.step(self._rules, self._states, self._action, self._taken)
-        if not self._taken[0]:
-            error = refusal(self.game, self.options, number, self.action_mask(agent), agent)
-            error.game_text = self.game_text()
-            raise error
+        is_number = type(action) is int and 0 <= action < self._num_actions
+        number: int = action if is_number else action_number(action, self._num_actions)  # type: ignore[assignment]
+        buffers = self._buffers
+        buffers.action[0] = number
+        self.game.step(buffers.rules, self._states, buffers.action, buffers.taken, buffers.rewards)
+        if not buffers.taken[0]:
+            raise self._refusal(number, agent)
         self._actions.append(number)
         self.infos = {name: {} for name in self.agents}
-        actor = int(self._actor[0])
+        # What the agent got before this decision has been given to it.
+        self._cumulative_rewards[agent] = 0.0
+        self._pay(buffers.rewards[0].tolist())
+        actor = int(buffers.actor[0])
         if actor < 0:
             self._finish()
         else:
@@ -198,25 +202,40 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         if self.render_mode == "human":
             self.render()
 
+    def _refusal(self, number: int, agent: str) -> Exception:
+        error = refusal(self.game, self.options, number, self.action_mask(agent), agent)
+        if has_part(self.game, Transcribed):
+            error.game_text = self.game_text()
+        return error
+
+    def _pay(self, rewards: list[float]) -> None:
+        """Set the rewards of a step, and add them to what each agent has got since its last decision."""
+        if any(rewards):
+            self.rewards = dict(zip(self.agents, rewards, strict=True))
+            self._accumulate_rewards()
+        elif any(self.rewards.values()):
+            self._clear_rewards()
+
     def _finish(self) -> None:
-        """Give the rewards, all in this step, and end the game for everybody."""
-        rewards = np.zeros((1, len(self.agents)))
-        terminated, truncated = np.zeros((2, *rewards.shape), np.uint8)
-        self.game.outcome(self._rules, self._states, rewards, terminated, truncated)
-        self._end(rewards[0].tolist(), (terminated[0] > 0).tolist(), (truncated[0] > 0).tolist())
+        """End the game for everybody."""
+        terminated = np.zeros((1, len(self.agents)), np.uint8)
+        truncated = np.zeros_like(terminated)
+        self.game.ends(self._buffers.rules, self._states, terminated, truncated)
+        self._end((terminated[0] > 0).tolist(), (truncated[0] > 0).tolist())
 
     def forfeit(self, reward: float) -> None:
-        """End the game for everybody because of `agent_selection`, who gets this reward, the others
-        0: what `env` does after an illegal action.
+        """End the game for everybody because of `agent_selection`, who gets this reward, the others 0.
+
+        It is what `env` does after an illegal action.
         """
         self._must_be_reset()
+        self._cumulative_rewards[self.agent_selection] = 0.0
+        self._pay([reward if agent == self.agent_selection else 0.0 for agent in self.agents])
         # Both flags, as PettingZoo's own wrapper for illegal actions sets them.
         both = [True] * len(self.agents)
-        self._end([reward if agent == self.agent_selection else 0.0 for agent in self.agents], both, both)
+        self._end(both, both)
 
-    def _end(self, rewards: list[float], terminated: list[bool], truncated: list[bool]) -> None:
-        self.rewards = dict(zip(self.agents, rewards, strict=True))
-        self._cumulative_rewards = self.rewards.copy()
+    def _end(self, terminated: list[bool], truncated: list[bool]) -> None:
         self.terminations = dict(zip(self.agents, terminated, strict=True))
         self.truncations = dict(zip(self.agents, truncated, strict=True))
         self.agent_selection = self.agents[0]
@@ -236,33 +255,31 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
     # --- what is seen ---
 
     def last(self, observe: bool = True) -> Any:
-        """Give observation, reward since it last acted, terminated, truncated and info of
-        `agent_selection`.
-        """
+        """Return observation, reward since it last acted, terminated, truncated and info of `agent_selection`."""
         self._must_be_reset()
         return super().last(observe)
 
     def observation_space(self, agent: str) -> Any:
-        """Give the space of an agent's observations, the same object each time."""
+        """Return the space of an agent's observations, the same object each time."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Any:
-        """Give the space of an agent's actions, the same object each time."""
+        """Return the space of an agent's actions, the same object each time."""
         return self.action_spaces[agent]
 
     def observe(self, agent: str) -> Observation:
-        """Give an agent's observation and action mask, at any time.
+        """Return an agent's observation and action mask, at any time.
 
         The mask is zero for a player who is not to act, and all ones when the game is finished.
         """
         self._must_be_reset()
-        self._look(agent)
+        self._fill_view(agent)
         observation = np.empty((1, self._size), np.float32)
-        self._observer.write(observation)
+        self._buffers.observer.write(observation)
         return {"observation": observation[0], "action_mask": self.action_mask(agent)}
 
     def action_mask(self, agent: str) -> NDArray[np.int8]:
-        """Give the action mask of an agent's observation (i1 [A]) alone."""
+        """Return the action mask of an agent's observation (i1 [A]) alone."""
         self._must_be_reset()
         # An agent who has left, or is about to, is in a finished game, though an illegal action may
         # have ended it.
@@ -270,47 +287,48 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
             return np.ones(self._num_actions, np.int8)
         if agent != self.agent_selection:
             return np.zeros(self._num_actions, np.int8)
-        self.game.legal(self._rules, self._states, self._legal)
-        mask: NDArray[np.int8] = self._mask.copy()
+        buffers = self._buffers
+        self.game.legal(buffers.rules, self._states, buffers.legal)
+        mask: NDArray[np.int8] = buffers.mask.copy()
         return mask
 
     def view(self, agent: str) -> Records:
-        """Give all that an agent may know as a record, VIEW [1]: what bots are given."""
+        """Return all that an agent may know as a record, VIEW [1]: what bots are given."""
         self._must_be_reset()
-        view: Records = opaque(self._look(agent)).copy().view(self.game.VIEW)
+        view: Records = opaque(self._fill_view(agent)).copy().view(self.game.VIEW)
         return view
 
-    def _look(self, agent: str) -> Records:
-        """Write what an agent may know into a buffer, which never leaves the environment: the next
-        call overwrites it.
-        """
-        self._seat[0] = self._seat_of(agent)
-        self.game.view(self._rules, self._states, self._seat, self._view)
-        return self._view
+    def _fill_view(self, agent: str) -> Records:
+        """Write what an agent may know into a buffer, which never leaves the environment."""
+        buffers = self._buffers
+        buffers.seat[0] = self._seat_of(agent)
+        self.game.view(buffers.rules, self._states, buffers.seat, buffers.view)
+        return buffers.view
 
     def belief(self, agent: str) -> Any:
-        """Give the exact distribution of the hidden cards over all deals consistent with what an
-        agent may know, at any time.
+        """Return the exact distribution of the hidden cards over all deals consistent with what an agent may know.
 
         It is uniform over consistent deals; questions are not taken as evidence about the asker.
         What it is made of is the game's own: for Sleuth a `sleuth_env.deduction.worlds.Worlds`, see
         `sleuth_env.sleuth.belief`.
+
+        Raises:
+            MissingPartError: the game has no exact beliefs.
         """
-        return self.game.belief(self._rules, self.view(agent))
+        return needed(self.game, Believes).belief(self._buffers.rules, self.view(agent))
 
     def state(self) -> NDArray[np.float32]:
-        """Give everybody's observations, seat by seat, as one vector (f4 [P * N]).
+        """Return everybody's observations, seat by seat, as one vector (f4 [P * N]).
 
         It holds every hand, and so the hidden cards: for centralised critics, never for a player.
-            The order of a
-        pile, and the random generator, are not in it.
+        The order of a pile, and the random generator, are not in it.
         """
         self._must_be_reset()
+        buffers = self._buffers
         state = np.empty((len(self.possible_agents), self._size), np.float32)
-        self.game.view(
-            self._rules, opaque(self._states).repeat(len(state)).view(self._states.dtype), self._seats, self._views
-        )
-        self._observers.write(state)
+        states = opaque(self._states).repeat(len(state)).view(self._states.dtype)
+        self.game.view(buffers.rules, states, buffers.seats, buffers.views)
+        buffers.observers.write(state)
         return state.ravel()
 
     def _seat_of(self, agent: str | int) -> int:
@@ -321,20 +339,22 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         if seat is not None and 0 <= seat < len(names):
             return seat
         raise ValueError(
-            f"{agent!r} is no player: the players are {', '.join(names)}, or their seats 0 to {len(names) - 1}"
+            f"{agent!r} is not a player: the players are {', '.join(names)}, or their seats 0 to {len(names) - 1}"
         )
 
     def render(self) -> Any:
-        """Draw what the viewpoint knows: text ("ansi"), an image (u1 [height, width, 3]), or text
-        on the standard output ("human").
+        """Draw what the viewpoint knows.
+
+        Returns:
+            "ansi": text; "rgb_array": an image (u1 [height, width, 3]); "human": None, the text goes
+            to the standard output.
         """
         if self.render_mode is None:
             gymnasium.logger.warn(NO_RENDER_MODE)
             return None
         self._must_be_reset()
-        view = self._look(
-            self.agent_selection if self.viewpoint is None else self.possible_agents[self._seat_of(self.viewpoint)]
-        )
+        seat = None if self.viewpoint is None else self._seat_of(self.viewpoint)
+        view = self._fill_view(self.agent_selection if seat is None else self.possible_agents[seat])
         return render_view(self.game, self.options, view[0], self.render_mode)
 
     def close(self) -> None:
@@ -343,57 +363,61 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
     # --- the whole game ---
 
     def reveal(self) -> dict[str, Any]:
-        """Give the whole hidden state in the game's words, for debugging and analysis."""
+        """Return the whole hidden state in the game's words, for debugging and analysis."""
         self._must_be_reset()
-        return self.game.reveal(self.options, self._states[0])
+        return needed(self.game, Transcribed).reveal(self.options, self._states[0])
 
     def game_text(self) -> str:
-        """Write the game so far as a text that replays exactly. It shows every hidden card."""
+        """Return the game so far as a text that replays exactly. It shows every hidden card."""
         self._must_be_reset()
-        return self.game.game_text(self.options, self._first_states[0], self._actions)
+        return needed(self.game, Transcribed).game_text(self.options, self._first_states[0], self._actions)
 
-    def get_state(self) -> dict[str, Any]:
-        """Take a snapshot, of the random stream too: after `set_state` everything goes on as it did
-        from here.
-        """
+    def get_state(self) -> Snapshot:
+        """Return a snapshot, of the random stream too: after `set_state` everything goes on as it did from here."""
         self._must_be_reset()
         assert self._np_random is not None
-        records = {name: opaque(getattr(self, name)).copy().view(self.game.STATE) for name in _RECORDS}
-        copied = {name: getattr(self, name).copy() for name in _COPIED}
-        kept = {name: getattr(self, name) for name in _KEPT}
-        return records | copied | kept | {"stream": self._np_random.bit_generator.state}
+        more = {
+            "first_states": bytes_of(self._first_states),
+            "actions": self._actions.copy(),
+            "agents": self.agents.copy(),
+            "agent_selection": self.agent_selection,
+            "skipped_selection": self._skip_agent_selection,
+            "rewards": self.rewards.copy(),
+            "cumulative_rewards": self._cumulative_rewards.copy(),
+            "terminations": self.terminations.copy(),
+            "truncations": self.truncations.copy(),
+        }
+        streams = [self._np_random.bit_generator.state]
+        return Snapshot(FACE, self.game.NAME, asdict(self.options), bytes_of(self._states), streams, more)
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a snapshot that `get_state` took, here or in another environment of the same
-        options.
+    def set_state(self, state: Snapshot) -> None:
+        """Go back to a snapshot that `get_state` took, here or in another environment of the same options.
 
         Raises:
-            ValueError: it is no such snapshot, or one of a game with other options; nothing has
+            ValueError: it is not such a snapshot, or one of a game with other options; nothing has
                 changed.
         """
-        self._check_snapshot(state)
-        generator, _ = seeding.np_random(0)
-        try:
-            generator.bit_generator.state = state["stream"]
-        except (TypeError, ValueError, KeyError) as error:
-            raise ValueError(f"{NO_SNAPSHOT}: stream is no state of a generator") from error
-        copies = {name: state[name].copy() for name in _COPIED}
-        for name in _RECORDS:
-            opaque(getattr(self, name))[:] = opaque(state[name])
-        kept = {name: state[name] for name in _KEPT}
-        self.__dict__.update(copies | kept, _np_random=generator, infos={agent: {} for agent in copies["agents"]})
-
-    def _check_snapshot(self, state: Any) -> None:
-        check_snapshot(state, (*_RECORDS, *_COPIED, *_KEPT, "stream"))
-        if state["options"] != self.options:
-            raise ValueError(f"the snapshot is of a game with {state['options']}, this one has {self.options}")
-        for name in _RECORDS:
-            if getattr(state[name], "dtype", None) != self._states.dtype or state[name].shape != (1,):
-                raise ValueError(f"{NO_SNAPSHOT}: {name} is no record of a game")
+        snapshot = snapshot_of(state)
+        snapshot.check(FACE, self.game, self.options, 1, KEPT)
+        (generator,) = snapshot.generators()
+        states = snapshot.records(self.game)
+        more = snapshot.more
+        self._np_random = generator
+        opaque(self._states)[:] = opaque(states)
+        opaque(self._first_states)[:] = more["first_states"].view(opaque(states).dtype)[:, 0]
+        self._actions = list(more["actions"])
+        self.agents = list(more["agents"])
+        self.agent_selection = more["agent_selection"]
+        self._skip_agent_selection = more["skipped_selection"]
+        self.rewards = dict(more["rewards"])
+        self._cumulative_rewards = dict(more["cumulative_rewards"])
+        self.terminations = dict(more["terminations"])
+        self.truncations = dict(more["truncations"])
+        self.infos = {agent: {} for agent in self.agents}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in _BUFFERS}
+        return {name: value for name, value in vars(self).items() if name != "_buffers"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._make_buffers()
+        self._buffers = self._make_buffers()

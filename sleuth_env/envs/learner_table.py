@@ -6,8 +6,9 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any
 
 import gymnasium
@@ -15,21 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_choice, check_number, whole_number
-from ..game import NO_GAME, Game, IllegalAction, load_game, make_options, opaque, refusal
+from ..game import NO_GAME, Game, IllegalAction, load_game, opaque, refusal
 from ..matches.players import Players, listed, make_players
-from ..matches.table import LEARNER, Table
+from ..matches.table import LEARNER_SEAT, Table
+from .snapshot import Snapshot, bytes_of, snapshot_of
 
 Bools = NDArray[np.bool_]
-# What is known of each game beside its state.
-_PER_GAME = ("seats", "decisions", "last_actions", "_streams", "learners", "dealt")
 
 
 class LearnerTable(Table):
     """Play a batch of games with one learner in each.
 
-    `learners` are their seats (i8 [B]), `dealt` (bool [B]) tells which games there are, and
-    `streams` (a generator or None for each game) are there for `renew`. Nobody plays before
-    `seat_opponents` or `draw_opponents` has been called.
+    `learners` are their seats (i8 [B]), `dealt` (bool [B]) says which games there are, and
+    `streams` holds a generator (or None) for each game, from which `renew` deals. Nobody plays
+    before `seat_opponents` or `draw_opponents` has been called.
 
     Args:
         game: the game module.
@@ -50,15 +50,16 @@ class LearnerTable(Table):
         check_choice("record", self.record, game.RECORDS)
         self._learner_seat = self._checked_seat(learner_seat)
         self.num_actions = game.num_actions(options)
-        self.size = game.observation_size(options, self.record)
+        self.size: int = game.observation_layout(options, self.record).size
         self.learners = np.zeros(self.num_games, np.int64)
         self.dealt = np.zeros(self.num_games, np.bool_)
+        self._given = np.zeros(self.num_games)  # f8 [B] the part of the learners' returns that they were given
         self.streams: list[np.random.Generator | None] = [None] * self.num_games
         self._line_up: NDArray[np.int64] = np.zeros(0, np.int64)
         self._shares: NDArray[np.float64] | None = None
 
     def _checked_seat(self, seat: int | str) -> int | None:
-        """Give the learner's seat; None is a random one."""
+        """Return the learner's seat; None is a random one."""
         if isinstance(seat, str) and seat == "random":
             return None
         number = whole_number(seat)
@@ -102,7 +103,7 @@ class LearnerTable(Table):
         seated = [bot for number, bot in enumerate(self.bots) if (self.seats == number).any()]
         bots = list({id(bot): bot for bot in [*drawn, *seated]}.values())
         number_of = {id(bot): number for number, bot in enumerate(bots)}
-        moved = np.array([number_of.get(id(bot), LEARNER) for bot in self.bots] + [LEARNER])
+        moved = np.array([number_of.get(id(bot), LEARNER_SEAT) for bot in self.bots] + [LEARNER_SEAT])
         self.seats[:] = moved[self.seats]
         self.bots = bots
         self._line_up = np.array([number_of[id(bot)] for bot in drawn])
@@ -118,8 +119,9 @@ class LearnerTable(Table):
             if self._shares is None
             else generator.choice(self._line_up, self.num_players - 1, p=self._shares)
         )
-        self.seats[row] = np.roll([LEARNER, *others], seat)
+        self.seats[row] = np.roll([LEARNER_SEAT, *others], seat)
         self.learners[row] = seat
+        self._given[row] = 0.0
         self.dealt[row] = True
         self.deal(row, generator.integers(0, 2**64, 1, np.uint64))
 
@@ -143,15 +145,68 @@ class LearnerTable(Table):
         """
         states = opaque(self.states).copy()
         streams = self.streams.copy()
-        arrays = {name: getattr(self, name).copy() for name in _PER_GAME}
+        kept = {name: array.copy() for name, array in self._per_game().items()}
         try:
             yield
         except BaseException:
             opaque(self.states)[:] = states
             self.streams = streams
-            for name, array in arrays.items():
-                getattr(self, name)[:] = array
+            self._put_back(kept)
             raise
+
+    def _per_game(self) -> dict[str, NDArray[Any]]:
+        """Return what is known of each game besides its state, by name: the arrays themselves."""
+        return {
+            "seats": self.seats,
+            "decisions": self.decisions,
+            "last_actions": self.last_actions,
+            "returns": self.returns,
+            "left": self._left,
+            "bots_streams": self._streams,
+            "learners": self.learners,
+            "dealt": self.dealt,
+            "given": self._given,
+        }
+
+    def _put_back(self, kept: Mapping[str, NDArray[Any]]) -> None:
+        for name, array in self._per_game().items():
+            array[:] = kept[name]
+
+    def snapshot(self, face: str, **more: Any) -> Snapshot:
+        """Return a snapshot of the games and of their streams, with what the environment keeps besides.
+
+        The opponents themselves are not in it, only who sits where.
+        """
+        self.must_be_dealt()
+        more |= {name: array.copy() for name, array in self._per_game().items()}
+        streams = [None if stream is None else stream.bit_generator.state for stream in self.streams]
+        return Snapshot(face, self.game.NAME, asdict(self.options), bytes_of(self.states), streams, more)
+
+    def restore(self, given: Any, face: str, names: Sequence[str]) -> Snapshot:
+        """Go back to a snapshot that `snapshot` took of a table with the same options, size and opponents.
+
+        Args:
+            given: what was handed in.
+            face: the kind of environment.
+            names: of what it keeps besides.
+
+        Raises:
+            ValueError: it is not such a snapshot; nothing has changed.
+        """
+        snapshot = snapshot_of(given)
+        per_game = self._per_game()
+        snapshot.check(face, self.game, self.options, self.num_games, [*per_game, *names])
+        for name, array in per_game.items():
+            found = snapshot.more[name]
+            if getattr(found, "shape", None) != array.shape or found.dtype != array.dtype:
+                raise ValueError(f"{name} of the snapshot must be {array.dtype} of the shape {array.shape}")
+        if (snapshot.more["seats"] >= len(self.bots)).any():
+            raise ValueError("the snapshot is of games with more opponents than this environment has")
+        streams = snapshot.generators()
+        opaque(self.states)[:] = opaque(snapshot.records(self.game))
+        self.streams = streams
+        self._put_back(snapshot.more)
+        return snapshot
 
     def must_be_dealt(self) -> None:
         """Raise ResetNeeded unless there is a game in every row."""
@@ -160,19 +215,25 @@ class LearnerTable(Table):
 
     # --- what the learners see and do ---
 
+    def take_rewards(self, chosen: Bools | bool = True) -> NDArray[np.float64]:
+        """Return what the learners of some games (bool [B]) have got since the last call, f8 [B]; elsewhere 0."""
+        returns = self.returns[self._all, self.learners]
+        rewards = np.where(chosen, returns - self._given, 0.0)
+        self._given = np.where(chosen, returns, self._given)
+        return rewards
+
     def learner_views(self) -> NDArray[np.void]:
-        """Give what each learner knows (VIEW [B])."""
+        """Return what each learner knows (VIEW [B])."""
         return self.views(self._all, self.learners)
 
     def observations(self) -> NDArray[np.float32]:
-        """Give each learner's observation (f4 [B, N])."""
+        """Return each learner's observation (f4 [B, N])."""
         out = np.empty((self.num_games, self.size), np.float32)
-        self.game.write_observations(self.rules, self.learner_views(), out, self.record)
+        self.game.Observer(self.rules, self.learner_views(), self.record).write(out)
         return out
 
     def action_masks(self, over: Bools | bool = False) -> Bools:
-        """Give each learner's legal actions (bool [B, A]); all of them where the game is finished
-        or the episode is over.
+        """Return each learner's legal actions (bool [B, A]); all of them where the game or the episode is over.
 
         Raises:
             ResetNeeded: no games have been dealt.
@@ -183,35 +244,14 @@ class LearnerTable(Table):
         return masks
 
     def refusal(self, numbers: NDArray[np.int64], legal: Bools) -> IllegalAction:
-        """Say why the first of the actions (i8 [B]) that are not legal (bool [B]) is refused."""
+        """Return the error for the first of the actions (i8 [B]) that are not legal (bool [B])."""
         row = int(np.flatnonzero(~legal)[0])
         player = f"player_{self.learners[row]}" + (f" of game {row}" if self.num_games > 1 else "")
         return refusal(self.game, self.options, int(numbers[row]), self.legal(row)[0], player)
 
     # A module cannot be copied or pickled; its name can.
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "game": getattr(self.game, "__name__")}  # noqa: B009 - a module, for the protocol says nothing of names
+        return {**vars(self), "game": self.game.__name__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, game=load_game(state["game"]))
-
-
-def make_table(
-    game: str,
-    options: dict[str, Any],
-    max_cycles: int | None,
-    num_games: int,
-    learner_seat: int | str,
-    record: str | None,
-    opponents: Players,
-) -> LearnerTable:
-    """Make a table of the game with this full name, the same opponents at all games; see
-    `LearnerTable` and `seat_opponents`.
-
-    Raises:
-        ValueError: an argument has an unknown name or value.
-    """
-    module = load_game(game)
-    table = LearnerTable(module, make_options(module, options, max_cycles), num_games, learner_seat, record)
-    table.seat_opponents(opponents)
-    return table

@@ -1,17 +1,17 @@
 """Many games at once for a learner: the Stable-Baselines3 face.
 
-`SleuthVecEnv` is a `stable_baselines3.common.vec_env.VecEnv` with a learner in one seat of each of
-``B`` games; the other seats are played inside, in batches. sb3-contrib's MaskablePPO takes it as it
-is. Stable-Baselines3 is imported when the class is first asked for, so that this module, and the
-package, work without it. Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an
-observation.
+`LearnerGames` has the methods of a `stable_baselines3.common.vec_env.VecEnv` with a learner in one
+seat of each of ``B`` games; the other seats are played inside, in batches. `vec_env_class` joins it
+to that class and a game; sb3-contrib's MaskablePPO takes it as it is. Stable-Baselines3 is imported
+when the class is first asked for, so that this module, and the package, work without it.
+Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import gymnasium
@@ -19,53 +19,58 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_seed
-from ..game import action_numbers
+from ..game import Game, action_numbers, make_options
 from ..matches.players import Players
+from ..matches.rating import win_shares
+from .binding import Bound
 from .learner_table import Bools, LearnerTable
+from .snapshot import Snapshot
+
+FACE = "vec_env"
 
 
-class LearnerGames:
-    """The methods of `SleuthVecEnv`; see there. A class of its own because its base class is
-    imported late.
+class LearnerGames(Bound):
+    """Let a learner play one seat of each of ``B`` games; a Stable-Baselines3 vectorised environment.
 
     Args:
-        game: the game module.
-        options: its options.
         num_envs: B.
         opponents: names of bots, policy files, or players; one of them, or a list. Every seat of
-            every game is drawn anew.
+            every game is drawn from these.
         shares: how often each of them is drawn (any positive scale); default: all alike.
         learner_seat: "random" (drawn for every game) or a seat number.
         record: the kind of observation, one of the game's `RECORDS`; default the first.
         seed: settles deals, seats and opponents; row i's games are the same whatever B.
+        max_cycles: PettingZoo's name of the option ``max_turns``.
+        **options: the game's options.
 
     Raises:
-        ValueError: an argument has a value that is not legal.
+        ValueError: an argument has an unknown name, or a value that is not legal.
 
     Observations are float32 [B, N], rewards what the learner's seat has got since its last
     decision, and a finished game is followed by the next at once (``terminal_observation`` and
-    ``TimeLimit.truncated`` are in its info, as Stable-Baselines3 wants). A game that ends before
-    the learner's first decision is an episode of one step: he sees it finished, every action is
-    allowed, and whichever is chosen brings the outcome; to leave such games out would flatter him.
-    Where there is only one winner, a learner who is out has got his reward whatever the others
-    still do, so his game ends there. An illegal action raises `IllegalAction`: learners choose
-    among `action_masks`. After any error nothing has changed.
+    ``TimeLimit.truncated`` are in its info, as Stable-Baselines3 wants, and ``win_share``, 1 for a
+    game that the learner won). A game that ends before the learner's first decision is an episode
+    of one step: the learner sees it finished, every action is allowed, and whichever is chosen
+    brings the outcome; to leave such games out would flatter the learner. Once the learner's reward
+    is settled, whatever the others still do, the game ends for it. An illegal action raises
+    `IllegalAction`: learners choose among `action_masks`. After any error nothing has changed.
     """
 
     render_mode = None
 
     def __init__(
         self,
-        game: Any,
-        options: Any,
-        num_envs: int,
+        num_envs: int = 1,
         opponents: Players = ("random",),
         shares: Sequence[float] | None = None,
         learner_seat: str | int = "random",
         record: str | None = None,
         seed: int | None = 0,
+        max_cycles: int | None = None,
+        **options: Any,
     ) -> None:
-        self.table = LearnerTable(game, options, num_envs, learner_seat, record)
+        made = make_options(self.game, options, max_cycles)
+        self.table = LearnerTable(self.game, made, num_envs, learner_seat, record)
         self._rows = np.arange(self.table.num_games)
         self._lengths = np.zeros(self.table.num_games, np.int64)
         self._actions: NDArray[np.int64] | None = None
@@ -73,7 +78,8 @@ class LearnerGames:
         self.set_opponents(opponents, shares)
         self.seed(seed)
         observations = gymnasium.spaces.Box(0.0, 1.0, (self.table.size,), np.float32)
-        super().__init__(self.table.num_games, observations, gymnasium.spaces.Discrete(self.table.num_actions))  # type: ignore[call-arg]
+        actions = gymnasium.spaces.Discrete(self.table.num_actions)
+        super().__init__(self.table.num_games, observations, actions)  # type: ignore[call-arg]
 
     @property
     def options(self) -> Any:
@@ -97,7 +103,7 @@ class LearnerGames:
         return [number] * len(sequences)
 
     def reset(self) -> NDArray[np.float32]:
-        """Deal every game anew and play up to the learner's first decisions."""
+        """Deal every game again and play up to the learner's first decisions."""
         with self.table.undone_on_error():
             self.table.renew(self._rows.tolist())
             self.table.play_on()
@@ -109,7 +115,7 @@ class LearnerGames:
         """Take note of the learner's actions (int [B]).
 
         Raises:
-            IllegalAction: one of them is illegal, or no action at all.
+            IllegalAction: one of them is illegal, or not an action at all.
             ResetNeeded: no games have been dealt.
         """
         self.table.must_be_dealt()
@@ -120,9 +126,7 @@ class LearnerGames:
         self._actions = numbers
 
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], Bools, list[dict[str, Any]]]:
-        """Take the actions and play on to the learner's next decisions: observations, rewards,
-        dones, infos.
-        """
+        """Take the actions and play on to the learner's next decisions; return observations, rewards, dones, infos."""
         table = self.table
         actions = self._actions
         self._actions = None
@@ -131,52 +135,70 @@ class LearnerGames:
         with table.undone_on_error():
             waiting = np.flatnonzero(~table.finished)
             table.step(waiting, actions[waiting])
-            lost = self._lost()
-            # A lost game is over for the learner; nobody needs to see it played out.
-            table.states["actor"][lost] = -1
+            due = self._leave_settled_games()
             table.play_on()
             dones = table.finished
             lengths = self._lengths + 1
-            rewards, infos = self._ended(dones, lost, lengths)
+            rewards = (table.take_rewards() + due).astype(np.float32)
+            infos = self._infos(dones, due, lengths)
             table.renew(np.flatnonzero(dones).tolist())
             table.play_on()
         self._lengths = np.where(dones, 0, lengths)
         return table.observations(), rewards, dones, infos
 
-    def _lost(self) -> Bools:
-        if self.options.winners > 1:
-            return np.zeros(len(self._rows), np.bool_)
-        out: Bools = self.table.states["standing"][self._rows, self.table.learners] == self.table.game.OUT  # type: ignore[attr-defined]
-        return out & ~self.table.finished
+    def _leave_settled_games(self) -> NDArray[np.float64]:
+        """End the games that are settled for the learner; return what it is still to get (f8 [B])."""
+        settled, due = self.table.settled()
+        learners = self._rows, self.table.learners
+        left = settled[learners] & ~self.table.finished
+        # Nobody needs to see them played out.
+        self.table.leave(left)
+        return np.where(left, due[learners], 0.0)
 
-    def _ended(
-        self, dones: Bools, lost: Bools, lengths: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float32], list[dict[str, Any]]]:
-        """Give the rewards (f4 [B]), and the infos that tell how games have ended."""
-        rewards = np.zeros(len(self._rows), np.float32)
+    def _infos(self, dones: Bools, due: NDArray[np.float64], lengths: NDArray[np.int64]) -> list[dict[str, Any]]:
+        """Return the infos, which say how games have ended."""
         infos = [dict[str, Any]() for _ in self._rows]
         if dones.any():
-            totals, _, truncated = self.table.outcome()
-            paid = np.where(lost, -1 / (self.options.num_players - 1), totals[self._rows, self.table.learners])
-            rewards[dones] = paid[dones]
+            learners = self._rows, self.table.learners
+            truncated = self.table.ends()[1][learners]
+            shares = win_shares(self.table.standings())[learners]
+            returns = self.table.returns[learners] + due
             last = self.table.observations()
             for row in np.flatnonzero(dones).tolist():
-                episode = {"r": float(rewards[row]), "l": int(lengths[row]), "t": round(time.time() - self._began, 6)}
                 infos[row] = {
-                    "episode": episode,
+                    "episode": {
+                        "r": float(returns[row]),
+                        "l": int(lengths[row]),
+                        "t": round(time.time() - self._began, 6),
+                    },
+                    "win_share": float(shares[row]),
                     "terminal_observation": last[row].copy(),
-                    "TimeLimit.truncated": bool(truncated[row, self.table.learners[row]]),
+                    "TimeLimit.truncated": bool(truncated[row]),
                 }
-        return rewards, infos
+        return infos
 
     def action_masks(self) -> Bools:
-        """Give the legal actions of the decisions that wait (bool [B, A]); all of them where a game
-        has ended before the first one.
+        """Return the legal actions of the decisions that wait (bool [B, A]).
+
+        They are all of them where a game has ended before the first one.
         """
         return self.table.action_masks()
 
+    def get_state(self) -> Snapshot:
+        """Return a snapshot of all games, of the random streams too."""
+        return self.table.snapshot(FACE, lengths=self._lengths.copy())
+
+    def set_state(self, state: Snapshot) -> None:
+        """Go back to a snapshot that `get_state` took, here or in one with the same options, size and opponents.
+
+        Raises:
+            ValueError: it is not such a snapshot; nothing has changed.
+        """
+        self._lengths = self.table.restore(state, FACE, ["lengths"]).more["lengths"].copy()
+        self._actions = None
+
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        """Call a method of this object; ``action_masks`` gives one row for each environment."""
+        """Call a method of this object; ``action_masks`` returns one row for each environment."""
         rows = self._indices(indices)
         if method_name == "action_masks":
             return list(self.action_masks()[rows])
@@ -184,7 +206,7 @@ class LearnerGames:
         return [result for _ in rows]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Give an attribute, which all environments share, once for each."""
+        """Return an attribute, which all environments share, once for each."""
         value = getattr(self, attr_name)
         return [value for _ in self._indices(indices)]
 
@@ -193,7 +215,7 @@ class LearnerGames:
         setattr(self, attr_name, value)
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Say that no environment is wrapped."""
+        """Return that no environment is wrapped."""
         return [False for _ in self._indices(indices)]
 
     def close(self) -> None:
@@ -204,16 +226,19 @@ class LearnerGames:
         return chosen
 
 
-@lru_cache(maxsize=1)
-def _with_stable_baselines3() -> type:
+@cache
+def vec_env_class(game: Game, name: str) -> type:
+    """Return the vectorised environment of a game for Stable-Baselines3, see `LearnerGames`.
+
+    Args:
+        game: the game module.
+        name: of the class.
+
+    Raises:
+        ImportError: Stable-Baselines3 is not installed.
+    """
     try:
         from stable_baselines3.common.vec_env import VecEnv
     except ImportError as error:
-        raise ImportError("SleuthVecEnv needs Stable-Baselines3: pip install stable-baselines3 sb3-contrib") from error
-    return type("SleuthVecEnv", (LearnerGames, VecEnv), {"__doc__": LearnerGames.__doc__, "__module__": __name__})
-
-
-def __getattr__(name: str) -> Any:
-    if name == "SleuthVecEnv":
-        return _with_stable_baselines3()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise ImportError(f"{name} needs Stable-Baselines3: pip install stable-baselines3 sb3-contrib") from error
+    return type(name, (LearnerGames, VecEnv), {"game": game, "__doc__": LearnerGames.__doc__, "__module__": __name__})

@@ -1,22 +1,30 @@
 """Gymnasium's face of a game: one learner, the other seats played by bots or policies.
 
-`SoloEnv` is what ``gymnasium.make("sleuth_env:sleuth_env/Sleuth-v0", ...)`` makes and what
-MaskablePPO trains on: `reset` deals and lets the others play until the learner has to decide,
-`step` takes his decision and lets them play on until he has to decide again. `SoloVectorEnv` plays
-many such games at once (``gymnasium.make_vec``), the same games as one `SoloEnv` each would.
+`GameSoloEnv` plays one game: `reset` deals and lets the others play until the learner has to decide,
+`step` takes the learner's decision and lets them play on until it has to decide again.
+`GameSoloVectorEnv` plays many such games at once, the same games as one `GameSoloEnv` each would. A
+version of a game's environments (`sleuth_v0`) binds them to the game.
 
-| | |
-|---|---|
-| Observation | ``Box(0, 1, (N,), float32)``: the learner's observation, the same vector as in the PettingZoo environment; no mask in it |
-| Actions | ``Discrete(A)``, opponents counted from the learner's left; `action_masks` gives the legal ones |
-| Rewards | the learner's part of the game's outcome, in the last step, whatever happens between his decisions and after he is out |
-| Ends | terminated: somebody has won or everybody is out, or, at the turn limit, the learner is out or was right; truncated: the turn limit, while he is in |
-| Illegal action | ends the episode with -1, or is refused (``illegal="raise"``) |
-| Info | empty; ``{"illegal_action": True}`` where an illegal action has ended the episode |
+Observation
+    ``Box(0, 1, (N,), float32)``: the learner's observation, the same vector as in the PettingZoo
+    environment; no mask in it.
+Actions
+    ``Discrete(A)``, opponents counted from the learner's left; `action_masks` returns the legal ones.
+Rewards
+    What the learner's seat has got since its last decision, whatever happens in between; a player
+    who is out gets the rest in the last step.
+Ends
+    Terminated: the game is over by the rules, or, at the turn limit, settled for the learner;
+    truncated: the turn limit, while it was in.
+Illegal action
+    Ends the episode with -1, or is refused (``illegal="raise"``).
+Info
+    Empty; ``{"illegal_action": True}`` where an illegal action has ended the episode.
 
-A game may end before the learner has decided anything. He is not spared it: the first observation
-is then that of the finished game, every action is allowed, and whichever is chosen ends the episode
-with the outcome. Axis letters: ``B`` games, ``A`` actions, ``N`` numbers of an observation.
+A game may end before the learner has decided anything. The episode is not skipped: the first
+observation is then that of the finished game, every action is allowed, and whichever is chosen ends
+the episode with the outcome.
+Axis letters: ``B`` games, ``A`` actions, ``N`` numbers of an observation.
 """
 
 from __future__ import annotations
@@ -33,21 +41,86 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from ..checks import check_choice, check_seed
-from ..game import ILLEGAL_REWARD, NO_RENDER_MODE, RENDER_MODES, action_number, action_numbers, render_view
+from ..game import (
+    ILLEGAL_REWARD,
+    NO_RENDER_MODE,
+    RENDER_MODES,
+    Transcribed,
+    action_number,
+    action_numbers,
+    check_render_mode,
+    make_options,
+    needed,
+    render_view,
+)
 from ..matches.players import Players
-from .learner_table import Bools, make_table
+from .binding import Bound
+from .learner_table import Bools, LearnerTable
+from .snapshot import Snapshot
 from .vector import row_seeds, rows_to_reset
 
 Floats = NDArray[np.float64]
+ON_ILLEGAL = ("end", "raise")
+SOLO_FACE = "solo"
+SOLO_VECTOR_FACE = "solo vector"
 
 
-class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
+class _Solo(Bound):
+    """What both environments have in common: a table with one learner a game, and its drawings."""
+
+    render_mode: str | None
+    illegal: str
+    table: LearnerTable
+
+    def _make_table(
+        self,
+        num_games: int,
+        opponents: Players | None,
+        learner_seat: int | str,
+        record: str | None,
+        max_cycles: int | None,
+        options: dict[str, Any],
+    ) -> None:
+        made = make_options(self.game, options, max_cycles)
+        self.table = LearnerTable(self.game, made, num_games, learner_seat, record)
+        self.table.seat_opponents(self.game.DEFAULT_BOT if opponents is None else opponents)
+
+    def _settings(self, render_mode: str | None, illegal: str) -> None:
+        check_render_mode(self.game, render_mode)
+        check_choice("illegal", illegal, ON_ILLEGAL)
+        self.render_mode = render_mode
+        self.illegal = illegal
+
+    @property
+    def options(self) -> Any:
+        """The game's options."""
+        return self.table.options
+
+    def _reveal(self) -> tuple[dict[str, Any], ...]:
+        self.table.must_be_dealt()
+        transcribed = needed(self.game, Transcribed)
+        return tuple(transcribed.reveal(self.options, state) for state in self.table.states)
+
+    def _drawings(self) -> tuple[Any, ...]:
+        if self.render_mode is None:
+            gymnasium.logger.warn(NO_RENDER_MODE)
+            return (None,) * self.table.num_games
+        self.table.must_be_dealt()
+        views = self.table.learner_views()
+        return tuple(render_view(self.game, self.options, view, self.render_mode) for view in views)
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self._drawings()
+
+
+class GameSoloEnv(_Solo, gymnasium.Env[NDArray[np.float32], int]):
     """Let one learner play against bots.
 
     Args:
         opponents: who plays the other seats: a name of the game's bots, a policy file (its path, or
-            ``pretrained:4p``), or an object with `name` and `act`; one for all of them, or a list,
-            the first to the learner's left.
+            such as ``pretrained:4p``), or an object with `name` and `act`; one for all of them, or a
+            list, the first to the learner's left. None: the game's `DEFAULT_BOT`.
         learner_seat: the learner's seat number, or "random" for another one each game.
         record: how the observation records the past, one of the game's `RECORDS`; default the
             first.
@@ -55,7 +128,6 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
             what the learner knows.
         illegal: what an illegal action does: "end" ends the episode with -1, "raise" raises
             `IllegalAction`.
-        game: the full name of the game module.
         max_cycles: PettingZoo's name of the option ``max_turns``.
         **options: the game's options.
 
@@ -67,21 +139,16 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
 
     def __init__(
         self,
-        opponents: Players = "sheet",
+        opponents: Players | None = None,
         learner_seat: int | str = "random",
         record: str | None = None,
         render_mode: str | None = None,
         illegal: str = "end",
-        game: str = "sleuth_env.sleuth",
         max_cycles: int | None = None,
         **options: Any,
     ) -> None:
-        check_choice("render_mode", render_mode, (None, *RENDER_MODES))
-        check_choice("illegal", illegal, ("end", "raise"))
-        self.render_mode = render_mode
-        self.illegal = illegal
-        self.table = make_table(game, options, max_cycles, 1, learner_seat, record, opponents)
-        self.options = self.table.options
+        self._settings(render_mode, illegal)
+        self._make_table(1, opponents, learner_seat, record, max_cycles, options)
         self.observation_space = spaces.Box(0.0, 1.0, (self.table.size,), np.float32)
         self.action_space = spaces.Discrete(self.table.num_actions)  # type: ignore[assignment]
         self._over = True
@@ -102,7 +169,7 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
             options: ignored; a game's options are fixed when the environment is made.
 
         Raises:
-            ValueError: the seed is no whole number; nothing has changed.
+            ValueError: the seed is not a whole number; nothing has changed.
         """
         super().reset(seed=check_seed(seed))
         # Should an opponent fail here, there is no game to step.
@@ -114,13 +181,12 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
         return self.table.observations()[0], {}
 
     def step(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Take the learner's decision and let the others play until he decides again or the game is
-        finished.
+        """Take the learner's decision and let the others play until it decides again or the game is finished.
 
         Raises:
-            IllegalAction: the action is no action at all, or it is illegal and ``illegal="raise"``.
+            IllegalAction: the action is not one at all, or it is illegal and ``illegal="raise"``.
                 After this, and after any error of an opponent, nothing has changed: the learner is
-                where he was and may decide again.
+                where it was and may decide again.
         """
         table = self.table
         if self._over:
@@ -139,74 +205,76 @@ class SoloEnv(gymnasium.Env[NDArray[np.float32], int]):
                 table.play_on()
         self._over = bool(table.finished[0])
         self._show()
-        rewards, terminated, truncated = table.outcome()
-        reward = float(rewards[0, self.seat]) if self._over else 0.0
-        return table.observations()[0], reward, bool(terminated[0, self.seat]), bool(truncated[0, self.seat]), {}
+        terminated, truncated = (bool(ended[0, self.seat]) for ended in table.ends())
+        return table.observations()[0], float(table.take_rewards()[0]), terminated, truncated, {}
 
     def action_masks(self) -> Bools:
-        """Give the legal actions (bool [A]); all of them when the episode is over, so that it is
-        never all False.
-        """
+        """Return the legal actions (bool [A]); all of them when the episode is over, so that it is never all False."""
         mask: Bools = self.table.action_masks(np.array([self._over]))[0]
         return mask
 
     def reveal(self) -> dict[str, Any]:
-        """Give the whole hidden state in the game's words, for debugging and analysis."""
-        self.table.must_be_dealt()
-        return self.table.game.reveal(self.options, self.table.states[0])
+        """Return the whole hidden state in the game's words, for debugging and analysis."""
+        return self._reveal()[0]
 
     def render(self) -> Any:
-        """Draw what the learner knows: text ("ansi"), an image (u1 [height, width, 3]), or text on
-        the standard output ("human").
+        """Draw what the learner knows.
+
+        Returns:
+            "ansi": text; "rgb_array": an image (u1 [height, width, 3]); "human": None, the text goes
+            to the standard output.
         """
-        if self.render_mode is None:
-            gymnasium.logger.warn(NO_RENDER_MODE)
-            return None
-        self.table.must_be_dealt()
-        return render_view(self.table.game, self.options, self.table.learner_views()[0], self.render_mode)
+        return self._drawings()[0]
 
-    def _show(self) -> None:
-        if self.render_mode == "human":
-            self.render()
+    def get_state(self) -> Snapshot:
+        """Return a snapshot, of the random stream too: after `set_state` everything goes on as it did from here."""
+        self.table.streams[0] = self.np_random
+        return self.table.snapshot(SOLO_FACE, over=self._over)
+
+    def set_state(self, state: Snapshot) -> None:
+        """Go back to a snapshot that `get_state` took, here or in an environment with the same options and opponents.
+
+        Raises:
+            ValueError: it is not such a snapshot; nothing has changed.
+        """
+        snapshot = self.table.restore(state, SOLO_FACE, ["over"])
+        assert self.table.streams[0] is not None
+        self.np_random = self.table.streams[0]
+        self._over = bool(snapshot.more["over"])
 
 
-class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
-    """Let ``B`` learners play against bots, each in a game of his own; the bots decide in batches.
+class GameSoloVectorEnv(_Solo, VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
+    """Let ``B`` learners play against bots, each in a game of its own; the bots decide in batches.
 
-    Game ``i`` is the game of a `SoloEnv` that was reset with ``seed + i``, whatever ``B``. A
+    Game ``i`` is the game of a `GameSoloEnv` that was reset with ``seed + i``, whatever ``B``. A
     finished game is followed by the next at the next step, which ignores its action and gives no
     reward (`AutoresetMode.NEXT_STEP`).
 
     Args:
         num_envs: B.
-        render_mode: None, "ansi" or "rgb_array" (`render` gives tuples, one of each game) or
+        render_mode: None, "ansi" or "rgb_array" (`render` returns tuples, one of each game) or
             "human" (text on the standard output).
-        **settings: see `SoloEnv`.
+        opponents, learner_seat, record, illegal, max_cycles, **options: see `GameSoloEnv`.
 
     Raises:
         ValueError: an argument has an unknown name or value.
     """
 
-    metadata: dict[str, Any] = {**SoloEnv.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    metadata: dict[str, Any] = {**GameSoloEnv.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
     def __init__(
         self,
         num_envs: int = 1,
-        opponents: Players = "sheet",
+        opponents: Players | None = None,
         learner_seat: int | str = "random",
         record: str | None = None,
         render_mode: str | None = None,
         illegal: str = "end",
-        game: str = "sleuth_env.sleuth",
         max_cycles: int | None = None,
         **options: Any,
     ) -> None:
-        check_choice("render_mode", render_mode, (None, *RENDER_MODES))
-        check_choice("illegal", illegal, ("end", "raise"))
-        self.render_mode = render_mode
-        self.illegal = illegal
-        self.table = make_table(game, options, max_cycles, num_envs, learner_seat, record, opponents)
-        self.options = self.table.options
+        self._settings(render_mode, illegal)
+        self._make_table(num_envs, opponents, learner_seat, record, max_cycles, options)
         self.num_envs = self.table.num_games
         self.single_observation_space = spaces.Box(0.0, 1.0, (self.table.size,), np.float32)
         self.single_action_space = spaces.Discrete(self.table.num_actions)
@@ -216,7 +284,7 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
 
     @property
     def seat(self) -> NDArray[np.int64]:
-        """Each learner's seat in his game (i8 [B])."""
+        """Each learner's seat in its game (i8 [B])."""
         return self.table.learners.copy()
 
     def reset(
@@ -236,8 +304,7 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         """
         table = self.table
         seeds = row_seeds(seed, self.num_envs)
-        chosen = rows_to_reset(options, table.dealt)
-        rows = np.flatnonzero(chosen).tolist()
+        rows = np.flatnonzero(rows_to_reset(options, table.dealt)).tolist()
         with table.undone_on_error():
             for row in rows:
                 if seeds[row] is not None or table.streams[row] is None:
@@ -249,11 +316,10 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         return table.observations(), {}
 
     def step(self, actions: NDArray[np.int64]) -> tuple[NDArray[np.float32], Floats, Bools, Bools, dict[str, Any]]:
-        """Take every learner's decision (int [B]) and let the others play until all learners decide
-        again or are finished.
+        """Take every learner's decision (int [B]) and let the others play until all decide again or are finished.
 
         Raises:
-            IllegalAction: an action is no action at all, or one is illegal and ``illegal="raise"``.
+            IllegalAction: an action is not one at all, or one is illegal and ``illegal="raise"``.
                 After this, and after any error of an opponent, nothing has changed.
         """
         table = self.table
@@ -268,47 +334,43 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
             table.step(rows, numbers[rows])
             table.renew(np.flatnonzero(renewed).tolist())
             table.play_on()
-        rewards, terminated, truncated = table.outcome()
         learners = np.arange(self.num_envs), table.learners
-        over = (terminated[learners] & ~renewed) | ~legal
-        cut = truncated[learners] & ~renewed
-        paid = np.where(legal, rewards[learners], ILLEGAL_REWARD)
-        self._over = over | cut
+        terminated, truncated = (ended[learners] & ~renewed for ended in table.ends())
+        terminated |= ~legal
+        rewards = np.where(legal, table.take_rewards(~renewed), ILLEGAL_REWARD)
+        self._over = terminated | truncated
         infos: dict[str, Any] = {} if legal.all() else {"illegal_action": ~legal, "_illegal_action": ~legal}
         self._show()
-        return table.observations(), np.where(self._over, paid, 0.0), over, cut, infos
+        return table.observations(), rewards, terminated, truncated, infos
 
     def action_masks(self) -> Bools:
-        """Give the legal actions of each learner (bool [B, A]); all of them where an episode is
-        over.
-        """
+        """Return the legal actions of each learner (bool [B, A]); all of them where an episode is over."""
         return self.table.action_masks(self._over)
 
     def reveal(self) -> tuple[dict[str, Any], ...]:
-        """Give the whole hidden state of each game, see `SoloEnv.reveal`."""
-        self.table.must_be_dealt()
-        return tuple(self.table.game.reveal(self.options, state) for state in self.table.states)
+        """Return the whole hidden state of each game, see `GameSoloEnv.reveal`."""
+        return self._reveal()
 
     def render(self) -> Any:
-        """Draw what each learner knows, see `SoloEnv.render`."""
-        if self.render_mode is None:
-            gymnasium.logger.warn(NO_RENDER_MODE)
-            return (None,) * self.num_envs
-        table = self.table
-        table.must_be_dealt()
-        return tuple(render_view(table.game, table.options, view, self.render_mode) for view in table.learner_views())
+        """Draw what each learner knows, see `GameSoloEnv.render`."""
+        return self._drawings()
 
-    def _show(self) -> None:
-        if self.render_mode == "human":
-            self.render()
+    def get_state(self) -> Snapshot:
+        """Return a snapshot of all games, see `GameSoloEnv.get_state`."""
+        return self.table.snapshot(SOLO_VECTOR_FACE, over=self._over.copy())
+
+    def set_state(self, state: Snapshot) -> None:
+        """Go back to a snapshot of as many games, see `GameSoloEnv.set_state`."""
+        self._over = self.table.restore(state, SOLO_VECTOR_FACE, ["over"]).more["over"].copy()
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Give what a public attribute or method of `SoloEnv` gives, for each game:
-        ``call("action_masks")``, ``call("options")``.
+        """Return what a public attribute or method of `GameSoloEnv` gives, for each game.
+
+        For instance ``call("action_masks")``, ``call("options")``.
 
         Raises:
-            AttributeError: `SoloEnv` has none of that name, or it is one that moves a game, which
-                goes for all games together only.
+            AttributeError: there is none of that name, or it is one that moves a game, which goes
+                for all games together only.
         """
         if name in ("action_masks", "reveal", "render"):
             return tuple(getattr(self, name)(*args, **kwargs))
@@ -317,15 +379,15 @@ class SoloVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
         shared = {
             "observation_space": self.single_observation_space,
             "action_space": self.single_action_space,
-            "metadata": SoloEnv.metadata,
+            "metadata": GameSoloEnv.metadata,
+            "options": self.options,
+            "render_mode": self.render_mode,
+            "illegal": self.illegal,
         }
-        shared |= {"options": self.options, "render_mode": self.render_mode, "illegal": self.illegal}
         if name not in shared:
-            raise AttributeError(f"the games of a SoloVectorEnv have no {name!r} of their own")
+            raise AttributeError(f"the games of a {type(self).__name__} have no {name!r} of their own")
         return (shared[name],) * self.num_envs
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Give a public attribute of each game, see `call`. It cannot be set: the games share their
-        settings.
-        """
+        """Return a public attribute of each game, see `call`. It cannot be set: the games share their settings."""
         return self.call(name)

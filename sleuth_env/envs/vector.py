@@ -1,29 +1,36 @@
-"""Many games at once, every seat of which is a learner's: `SleuthVectorEnv`.
+"""Many games at once, every seat of which is a learner's: `GameVectorEnv`.
 
-One call takes a decision in every game and gives the observation and the legal actions of whoever
+One call takes a decision in every game and returns the observation and the legal actions of whoever
 has to decide next, which may be anybody. Nobody plays inside: self-play, or opponents, are the
 caller's, who sees by `acting_seat` whose decision each row is.
 
-| | |
-|---|---|
-| Observation | ``Box(0, 1, (B, N), float32)``: what the seat to act knows, the same vector as in the PettingZoo environment; or in int8, see ``dtype`` |
-| Actions | ``MultiDiscrete([A] * B)``, relative to the seat to act; `action_masks` gives the legal ones, others are refused |
-| Rewards | of the seat that has just acted; those of all seats, f8 [B, P], are in the info "rewards". They come in a game's last step |
-| Ends | of the seat that has just acted, terminated: somebody has won or everybody is out; truncated: the turn limit, while it was in. A seat that was out, |
-| | or right, is terminated at the turn limit: what it gets was settled before |
-| Autoreset | ``SAME_STEP``: a finished game is followed by the next at once; what everybody saw last is in `final_observations` |
-| Info | "acting_seat" (i8 [B]); of all seats "rewards" (f8 [B, P]) and "truncations" (bool [B, P]); "final_obs", what the seat that has acted last saw, where |
-| | a game has ended |
+Observation
+    ``Box(0, 1, (B, N), float32)``: what the seat to act knows, the same vector as in the PettingZoo
+    environment; or in int8, see ``dtype``.
+Actions
+    ``MultiDiscrete([A] * B)``, relative to the seat to act; `action_masks` returns the legal ones,
+    others are refused.
+Rewards
+    What the seat that has just acted got by it; the info "rewards" (f8 [B, P]) holds what every seat
+    has got since its last decision.
+Ends
+    Of the seat that has just acted, terminated: the game is over by the rules, or, at the turn
+    limit, settled for this seat; truncated: the turn limit, while it was in.
+Autoreset
+    ``SAME_STEP``: a finished game is followed by the next at once; what everybody saw last is in
+    `final_observations`.
+Info
+    "acting_seat" (i8 [B]); of all seats "rewards" (f8 [B, P]) and "truncations" (bool [B, P]);
+    "final_obs", what the seat that has acted last saw, where a game has ended.
 
 Game ``i`` is the game of a PettingZoo environment that was reset with ``seed + i`` and, after each
-end, without a seed: the same deals, whatever ``B`` and the number of threads. Axis letters: ``B``
-games, ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
+end, without a seed: the same deals, whatever ``B`` and the number of threads.
+Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
@@ -40,40 +47,44 @@ from ..checks import check_choice, check_number, check_seed, whole_number
 from ..game import (
     NO_GAME,
     NO_RENDER_MODE,
-    NO_SNAPSHOT,
     RENDER_MODES,
     Records,
+    Transcribed,
     action_numbers,
-    check_snapshot,
-    load_game,
+    check_render_mode,
     make_options,
+    needed,
     opaque,
+    player_name,
     refusal,
     render_view,
 )
+from ..threads import Threads
+from .binding import Bound
 from .learner_table import Bools
+from .snapshot import Snapshot, bytes_of, snapshot_of
 
 Floats = NDArray[np.float64]
 Observations = NDArray[Any]
 # The types of observations and what is 1 in them.
 HIGHEST = {"float32": 1, "int8": 127}
+FACE = "vector"
 
 
-class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
+class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
     """Play ``B`` games, each seat of which is a learner's.
 
     Args:
         num_envs: B.
         record: how the observation records the past, one of the game's `RECORDS`; default the
             first.
-        render_mode: None, "ansi" or "rgb_array" (`render` gives tuples, one of each game) or
+        render_mode: None, "ansi" or "rgb_array" (`render` returns tuples, one of each game) or
             "human" (text on the standard output); all show what the seat to act knows.
         dtype: "float32", or "int8" for observations in a quarter of the memory: 127 is 1, fractions
             are rounded to 127ths, never to 0 or 1.
-        copy: whether observations and masks are given as copies; otherwise the next step overwrites
-            them.
+        copy: whether observations and masks are returned as copies; otherwise the next step
+            overwrites them.
         threads: into how many parts the batch is split, each played by a thread.
-        game: the full name of the game module.
         max_cycles: PettingZoo's name of the option ``max_turns``.
         **options: the game's options.
 
@@ -81,11 +92,11 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         ValueError: an argument has an unknown name or value.
     """
 
-    metadata: dict[str, Any] = {
+    metadata: dict[str, Any] = {  # noqa: RUF012
         "render_modes": list(RENDER_MODES),
         "render_fps": 2,
         "autoreset_mode": AutoresetMode.SAME_STEP,
-    }  # noqa: RUF012
+    }
 
     def __init__(
         self,
@@ -95,24 +106,22 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         dtype: str = "float32",
         copy: bool = True,
         threads: int = 1,
-        game: str = "sleuth_env.sleuth",
         max_cycles: int | None = None,
         **options: Any,
     ) -> None:
-        check_choice("render_mode", render_mode, (None, *RENDER_MODES))
+        check_render_mode(self.game, render_mode)
         check_choice("dtype", dtype, tuple(HIGHEST))
         if not isinstance(copy, bool):
             raise ValueError(f"copy must be True or False, got {copy!r}")
         self.render_mode = render_mode
         self.dtype = np.dtype(dtype)
         self.copy = copy
-        self.game = load_game(game)
         self.options = make_options(self.game, options, max_cycles)
         self.record: str = self.game.RECORDS[0] if record is None else record
         check_choice("record", self.record, self.game.RECORDS)
         self.num_envs = check_number("num_envs", num_envs, 1)
         self.num_actions = self.game.num_actions(self.options)
-        self.size = self.game.observation_size(self.options, self.record)
+        self.size: int = self.game.observation_layout(self.options, self.record).size
         self._make_spaces()
         self._make_arrays()
         self._split(min(check_number("threads", threads, 1), self.num_envs))
@@ -135,8 +144,9 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         self._observations: Observations = np.zeros((number, self.size), self.dtype)
         self._masks = np.zeros((number, self.num_actions), np.uint8)
         self._taken = np.zeros(number, np.uint8)
-        self._rewards = np.zeros((number, self.options.num_players))
-        self._terminated, self._truncated = np.zeros((2, *self._rewards.shape), np.uint8)
+        self._rewards = np.zeros((number, self.options.num_players))  # f8 [B, P] by the last step
+        self._earned = np.zeros_like(self._rewards)  # f8 [B, P] since each seat's last decision
+        self._truncated = np.zeros(self._rewards.shape, np.bool_)
         self._forget_ends()
 
     def _forget_ends(self) -> None:
@@ -147,17 +157,14 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         edges = np.linspace(0, self.num_envs, threads + 1).astype(int).tolist()
         self._parts = [slice(start, end) for start, end in pairwise(edges)]
         self._observers = [self.game.Observer(self._rules, self._views[part], self.record) for part in self._parts]
-        # Of games that have ended: kept, for making them anew costs as much as using them.
+        # Of games that have ended: kept, for making them again costs as much as using them.
         self._last_views = np.zeros(self.num_envs, self.game.VIEW)
         self._last_observer = self.game.Observer(self._rules, self._last_views, self.record)
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._threads = Threads(threads)
 
     def _each_part(self, work: Callable[[int], None]) -> None:
         """Do work for every part of the batch, given by its number; the kernels let go of the GIL."""
-        if self._pool is None:
-            work(0)
-        else:
-            list(self._pool.map(work, range(len(self._parts))))
+        self._threads.each(work, range(len(self._parts)))
 
     # --- games ---
 
@@ -191,17 +198,16 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
                 self._streams[row] = seeding.np_random(seeds[row])[0].bit_generator
         self._deal(rows)
         self._forget_ends()
-        self._each_part(self._look)
-        # In a reset nobody is paid, in games that go on neither.
-        self._rewards[:] = self._truncated[:] = 0
+        self._each_part(self._observe)
+        self._truncated[:] = False
         self._show()
-        return self._observed(), self._infos()
+        return self._observed(), self._infos(self._earned.copy())
 
     def step(self, actions: NDArray[np.int64]) -> tuple[Observations, Floats, Bools, Bools, dict[str, Any]]:
         """Take a decision in every game (int [B]), each of its `acting_seat`.
 
         Raises:
-            IllegalAction: one of them is illegal, or no action at all; nothing has changed.
+            IllegalAction: one of them is illegal, or not an action at all; nothing has changed.
             ResetNeeded: no games have been dealt.
             ClosedEnvironmentError: after `close`.
         """
@@ -212,29 +218,35 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
             raise self._refusal(numbers, legal)
         self._actions[:] = numbers
         acted = self._seats.copy()
-        self._each_part(self._take)
-        terminated = self._terminated[self._rows, acted] > 0
-        truncated = self._truncated[self._rows, acted] > 0
-        over = np.flatnonzero(terminated | truncated)
-        infos = self._end(over, acted) if len(over) else {}
-        self._each_part(self._look)
+        self._each_part(self._step_part)
+        # What the seat got before this decision has been given to it.
+        self._earned[self._rows, acted] = 0.0
+        self._earned += self._rewards
+        earned = self._earned.copy()
+        over = np.flatnonzero(self._states["actor"] < 0)
+        terminated = np.zeros(self.num_envs, np.bool_)
+        truncated = np.zeros(self.num_envs, np.bool_)
+        self._truncated[:] = False
+        infos = {}
+        if len(over):
+            ended, self._truncated[over] = self._ends(over)
+            terminated[over] = ended[np.arange(len(over)), acted[over]]
+            truncated[over] = self._truncated[over, acted[over]]
+            infos = self._end(over, acted)
+        self._each_part(self._observe)
         self._show()
-        return self._observed(), self._rewards[self._rows, acted], terminated, truncated, self._infos() | infos
+        return self._observed(), earned[self._rows, acted], terminated, truncated, self._infos(earned) | infos
 
-    def _take(self, number: int) -> None:
+    def _step_part(self, number: int) -> None:
         part = self._parts[number]
-        self.game.step(self._rules, self._states[part], self._actions[part], self._taken[part])
-        self.game.outcome(
-            self._rules, self._states[part], self._rewards[part], self._terminated[part], self._truncated[part]
-        )
+        self.game.step(self._rules, self._states[part], self._actions[part], self._taken[part], self._rewards[part])
 
-    def _look(self, number: int) -> None:
+    def _observe(self, number: int) -> None:
         """Write down whose decision it is, what they know and what they may do."""
         part = self._parts[number]
         states = self._states[part]
-        views = self._views[part]
         self._seats[part] = states["actor"]
-        self.game.view(self._rules, states, self._seats[part], views)
+        self.game.view(self._rules, states, self._seats[part], self._views[part])
         self.game.legal(self._rules, states, self._masks[part])
         self._observers[number].write(self._observations[part])
 
@@ -245,103 +257,92 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         states = np.empty(len(rows), self._states.dtype)
         self.game.deal(self._rules, states, np.array(seeds, np.uint64))
         opaque(self._states)[rows] = opaque(states)
+        self._earned[rows] = 0.0
+
+    def _ends(self, rows: NDArray[np.int64]) -> tuple[Bools, Bools]:
+        """Return how some games have ended for each seat: terminated and truncated (bool [K, P])."""
+        states = opaque(self._states)[rows].view(self._states.dtype)
+        terminated = np.zeros((len(rows), self.options.num_players), np.uint8)
+        truncated = np.zeros_like(terminated)
+        self.game.ends(self._rules, states, terminated, truncated)
+        return terminated > 0, truncated > 0
 
     def _end(self, rows: NDArray[np.int64], acted: NDArray[np.int64]) -> dict[str, Any]:
-        """Keep the games that have ended and deal the next ones; give the infos."""
+        """Keep the games that have ended and deal the next ones; return the infos."""
         self._final_rows = rows
         self._final_states = opaque(self._states)[rows].view(self._states.dtype)
         self.game.view(self._rules, self._final_states, acted[rows], self._last_views[: len(rows)])
         last = np.empty((len(rows), self.size), self.dtype)
         self._last_observer.write_first(len(rows), last)
         final = np.full(self.num_envs, None, object)
-        there = np.zeros(self.num_envs, np.bool_)
+        has_ended = np.zeros(self.num_envs, np.bool_)
         for row, observation in zip(rows.tolist(), last, strict=True):
             final[row] = observation
-            there[row] = True
+            has_ended[row] = True
         self._deal(rows)
-        return {"final_obs": final, "_final_obs": there}
+        return {"final_obs": final, "_final_obs": has_ended}
 
     def final_observations(self) -> tuple[NDArray[np.int64], Observations]:
-        """Give which games have ended last (rows, i8 [K], all in one step) and what each of their
-        seats saw then ([K, P, N]).
+        """Return which games have ended last and what each of their seats saw then.
+
+        Returns:
+            Rows (i8 [K], all in one step) and observations ([K, P, N]).
         """
         rows, views = self.final_views()
         return rows, self._observations_of(views.ravel()).reshape(*views.shape, self.size)
 
     def final_views(self) -> tuple[NDArray[np.int64], Records]:
-        """Give the same as records (VIEW [K, P])."""
+        """Return the same as records (VIEW [K, P])."""
         self._must_be_dealt()
         players = self.options.num_players
         states = opaque(self._final_states).repeat(players).view(self._states.dtype)
-        return self._final_rows.copy(), self._views_of(
-            states, np.tile(np.arange(players), len(self._final_rows))
-        ).reshape(-1, players)
-
-    def _views_of(self, states: Records, seats: NDArray[np.int64]) -> Records:
+        seats = np.tile(np.arange(players), len(self._final_rows))
         views = np.zeros(len(states), self.game.VIEW)
         self.game.view(self._rules, states, seats, views)
-        return views
+        return self._final_rows.copy(), views.reshape(-1, players)
+
+    def final_standings(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return which games have ended last (rows, i8 [K]) and each seat's place (i4 [K, P], see `Game.standings`)."""
+        self._must_be_dealt()
+        places = np.zeros((len(self._final_rows), self.options.num_players), np.int32)
+        self.game.standings(self._rules, self._final_states, places)
+        return self._final_rows.copy(), places
 
     def _observations_of(self, views: Records) -> Observations:
         out = np.empty((len(views), self.size), self.dtype)
-        self.game.write_observations(self._rules, views, out, self.record)
+        self.game.Observer(self._rules, views, self.record).write(out)
         return out
 
-    def get_state(self) -> dict[str, Any]:
-        """Take a snapshot of the games and of the streams from which the next ones are dealt: an
-        array and plain containers.
-        """
+    def get_state(self) -> Snapshot:
+        """Return a snapshot of the games and of the streams from which the next ones are dealt."""
         self._must_be_dealt()
-        return {
-            "options": asdict(self.options),
-            "states": self._states.view(np.uint8).reshape(self.num_envs, -1).copy(),
-            "streams": [stream.state for stream in self._streams],
-        }
+        streams = [stream.state for stream in self._streams]
+        states = bytes_of(self._states)
+        return Snapshot(FACE, self.game.NAME, asdict(self.options), states, streams, {"earned": self._earned.copy()})
 
-    def set_state(self, state: dict[str, Any]) -> None:
-        """Go back to a snapshot that `get_state` took, here or in an environment of the same
-        options and size.
+    def set_state(self, state: Snapshot) -> None:
+        """Go back to a snapshot that `get_state` took, here or in an environment of the same options and size.
 
         Raises:
-            ValueError: it is of other options or another number of games, or no snapshot; nothing
+            ValueError: it is of other options or another number of games, or not a snapshot; nothing
                 has changed. The games' bytes are taken as they are.
             ClosedEnvironmentError: after `close`.
         """
         self._must_be_open()
-        self._check_snapshot(state)
-        streams = [np.random.PCG64(0) for _ in range(self.num_envs)]
-        for stream, saved in zip(streams, state["streams"], strict=True):
-            try:
-                stream.state = saved
-            except (TypeError, ValueError, KeyError) as error:
-                raise ValueError(f"{NO_SNAPSHOT}: {saved!r:.100} is no state of a stream") from error
-        self._streams = list(streams)
-        opaque(self._states)[:] = np.ascontiguousarray(state["states"]).view(opaque(self._states).dtype)[:, 0]
+        snapshot = snapshot_of(state)
+        snapshot.check(FACE, self.game, self.options, self.num_envs, ["earned"])
+        streams = snapshot.generators()
+        earned = np.asarray(snapshot.more["earned"], np.float64).reshape(self._earned.shape)
+        self._streams = [None if stream is None else stream.bit_generator for stream in streams]
+        opaque(self._states)[:] = opaque(snapshot.records(self.game))
+        self._earned[:] = earned
         self._forget_ends()
-        self._each_part(self._look)
+        self._each_part(self._observe)
 
-    def _check_snapshot(self, state: Any) -> None:
-        check_snapshot(state, ("options", "states", "streams"))
-        if state["options"] != asdict(self.options):
-            raise ValueError(f"the snapshot is of games with {state['options']}, these have {asdict(self.options)}")
-        size = (self.num_envs, self._states.dtype.itemsize)
-        found = state["states"]
-        if (
-            getattr(found, "shape", None) != size
-            or found.dtype != np.uint8
-            or not isinstance(state["streams"], list)
-            or len(state["streams"]) != self.num_envs
-        ):
-            raise ValueError(
-                f"a snapshot of these games has the states of shape {size} and as many streams, got {getattr(found, 'shape', found)!s:.100}"
-            )
-
-    # --- what is given ---
+    # --- what is returned ---
 
     def action_masks(self) -> NDArray[np.uint8]:
-        """Give the legal actions of whoever is to act (u1 [B, A]); without ``copy`` they cannot be
-        written to.
-        """
+        """Return the legal actions of whoever is to act (u1 [B, A]); without ``copy`` they cannot be written to."""
         self._must_be_dealt()
         masks = self._masks.copy() if self.copy else self._masks.view()
         # What is legal is judged by these.
@@ -349,16 +350,21 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         return masks
 
     def views(self) -> Records:
-        """Give what whoever is to act knows, as records (VIEW [B]): what bots are given."""
+        """Return what whoever is to act knows, as records (VIEW [B]): what bots are given."""
         self._must_be_dealt()
         views: Records = opaque(self._views).copy().view(self.game.VIEW)
         return views
 
+    @property
+    def earned(self) -> Floats:
+        """What each seat has got since its last decision (f8 [B, P]), in the games that go on."""
+        return self._earned.copy()
+
     def _observed(self) -> Observations:
         return self._observations.copy() if self.copy else self._observations
 
-    def _infos(self) -> dict[str, Any]:
-        return {"acting_seat": self.acting_seat, "rewards": self._rewards.copy(), "truncations": self._truncated > 0}
+    def _infos(self, earned: Floats) -> dict[str, Any]:
+        return {"acting_seat": self.acting_seat, "rewards": earned, "truncations": self._truncated.copy()}
 
     def _must_be_open(self) -> None:
         if self.closed:
@@ -371,14 +377,14 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
 
     def _refusal(self, numbers: NDArray[np.int64], legal: Bools) -> Exception:
         row = int(np.flatnonzero(~legal)[0])
-        return refusal(
-            self.game, self.options, int(numbers[row]), self._masks[row], f"player_{self._seats[row]} of game {row}"
-        )
+        player = f"{player_name(int(self._seats[row]))} of game {row}"
+        return refusal(self.game, self.options, int(numbers[row]), self._masks[row], player)
 
     def reveal(self) -> tuple[dict[str, Any], ...]:
-        """Give the whole hidden state of each game in the game's words, for debugging and analysis."""
+        """Return the whole hidden state of each game in the game's words, for debugging and analysis."""
         self._must_be_dealt()
-        return tuple(self.game.reveal(self.options, state) for state in self._states)
+        transcribed = needed(self.game, Transcribed)
+        return tuple(transcribed.reveal(self.options, state) for state in self._states)
 
     def render(self) -> Any:
         """Draw what the seat to act knows in each game, see ``render_mode``."""
@@ -392,30 +398,25 @@ class SleuthVectorEnv(VectorEnv[Observations, NDArray[np.int64], Any]):
         if self.render_mode == "human":
             self.render()
 
-    # Neither a module nor threads can be copied or pickled.
+    # Threads cannot be copied or pickled, and the observers hold views of arrays, which copies of theirs would not be.
     def __getstate__(self) -> dict[str, Any]:
-        # The observers hold views of arrays, which copies of theirs would not be.
         return {
-            **vars(self),
-            "game": getattr(self.game, "__name__"),
-            "_pool": None,
-            "_observers": [],
-            "_last_observer": None,
-        }  # noqa: B009 - a module, for the protocol says nothing of names
+            name: value
+            for name, value in vars(self).items()
+            if name not in ("_threads", "_observers", "_last_observer")
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, game=load_game(state["game"]))
+        vars(self).update(state)
         self._split(len(self._parts))
 
     def close_extras(self, **kwargs: Any) -> None:
         """Let the threads go."""
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._threads.close()
 
 
 def row_seeds(seed: Any, num_games: int) -> list[int | None]:
-    """Give a seed for each game: the number and those that follow it, or one of each game; None
-    goes on without.
+    """Return a seed for each game: the number and those that follow it, or one of each game; None for none.
 
     Raises:
         ValueError: they are something else.

@@ -30,7 +30,7 @@ class _TerminateIllegal(wrappers.BaseWrapper[str, Observation, int]):  # type: i
         """Take an action; an illegal one loses the game.
 
         Raises:
-            IllegalAction: it is no action at all; nothing has changed.
+            IllegalAction: it is not an action at all; nothing has changed.
         """
         try:
             self.env.step(action)

@@ -1,9 +1,8 @@
-"""Batches of games between bots, and matches over equal deals.
+"""Matches over equal deals.
 
-`Table` plays ``B`` games at once: bots are asked in batches, seats without a bot wait for a
-learner. `play_match` lets a list of bots play the same deals in every rotation of the seats, so
-that the luck of the deal and of the seat cancels. Axis letters: ``B`` games, ``P`` seats, ``A``
-actions.
+`play_match` lets a list of players play the same deals in every rotation of the seats, so that the
+luck of the deal and of the seat cancels; `evaluate` seats one player against tables full of each baseline.
+Axis letters: ``B`` games, ``P`` seats.
 """
 
 from __future__ import annotations
@@ -17,17 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bits import GAMMA, mixed_rows
+from ..checks import check_number
 from ..game import Bot, Game
 from .players import make_players
 from .rating import FinishedGames, MatchResult, sum_up
 from .table import MatchError, Table
 
-# --- matches ---
-
 
 def num_rotations(seats: Sequence[Any]) -> int:
-    """Count the rotations of a seat list that differ: 3 for a, b, b; 2 for a, b, a, b; 1 for copies
-    of one player.
+    """Return the number of rotations of a seat list that differ.
+
+    >>> num_rotations("abb"), num_rotations("abab"), num_rotations("aaa")
+    (3, 2, 1)
     """
     seats = list(seats)
     return next(k for k in range(1, len(seats) + 1) if seats[k:] + seats[:k] == seats)
@@ -55,7 +55,7 @@ def play_match(
         options: its options; ``num_players`` is the number of seats.
         seats: names of bots, policy files, or players (P of them); the same text or object is one
             entry of the result.
-        num_deals: how many deals; each is played `num_rotations` times.
+        num_deals: number of deals; each is played `num_rotations` times.
         seed: settles the deals and the bots' random choices, 0 to 2**64 - 1.
         progress: is called with the number of games finished since the last call.
         batch_size: games played at once.
@@ -64,9 +64,14 @@ def play_match(
 
     Raises:
         MatchError: the number of seats, deals or the seed is wrong.
-        ValueError: a name or file is not known, or these are no options.
+        ValueError: a name or file is not known, or these are not options.
+
+    >>> from sleuth_env import Options, play_match, sleuth
+    >>> result = play_match(sleuth, Options(num_players=3), ["sheet", "random", "random"], num_deals=20)
+    >>> result.games, result.entries[0].name, result.entries[0].win_share > 0.9
+    (60, 'sheet', True)
     """
-    game.make_rules(options)  # first of all: it refuses what are no options
+    game.make_rules(options)  # first of all: it refuses what are not options
     _check_match(options, seats, names, {"num_deals": num_deals, "batch_size": batch_size, "seed": seed})
     players = make_players(game, options, seats, greedy)
     entries = list({id(player): player for player in players}.values())
@@ -95,11 +100,10 @@ def evaluate(
     progress: Callable[[int], object] | None = None,
     greedy: bool = False,
 ) -> list[MatchResult]:
-    """Let a player (a bot's name, a policy file or a player) play a match against a table full of
-    each baseline.
+    """Let a player play a match against a table full of each baseline.
 
-    The player is the first entry of every result; the deals are the same for all baselines. See
-    `play_match`.
+    The player (a bot's name, a policy file or an object) is the first entry of every result; the
+    deals are the same for all baselines. See `play_match`.
     """
     game.make_rules(options)  # see `play_match`
     # Made apart, so that a player and a baseline of the same name are two entries.
@@ -120,9 +124,7 @@ def _check_match(options: Any, seats: Sequence[Any], names: Sequence[str] | None
                 f"a game for {options.num_players} players needs {options.num_players} {what}, got {len(given)}"
             )
     for name, number in numbers.items():
-        least = 0 if name == "seed" else 1
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or not least <= number < 2**64:
-            raise MatchError(f"{name} must be an integer from {least} to 2**64 - 1, got {number!r}")
+        check_number(name, number, 0 if name == "seed" else 1, 2**64 - 1, MatchError)
 
 
 def _name(seat: Any) -> str:
@@ -130,7 +132,7 @@ def _name(seat: Any) -> str:
 
 
 def _entry_names(names: Sequence[str], first_seats: Sequence[int]) -> list[str]:
-    """Names of the entries by the first seat of each; different players with one name are numbered."""
+    """Return the names of the entries by the first seat of each; different players with one name are numbered."""
     called: list[str] = []
     for at, seat in enumerate(first_seats):
         copies = sum(names[other] == names[seat] for other in first_seats[:at])
@@ -165,12 +167,7 @@ def _play_all(
 
 def _note(table: Table, rows: NDArray[np.int64], at: NDArray[np.int64], games: FinishedGames) -> None:
     """Enter finished games into the record."""
-    states = table.states[rows]
-    players = table.num_players
-    place = states["place"][:, :players]
-    accused = states["accused"][:, :players]
-    games.first[at] = place == 1
-    games.wrong[at] = (accused != 0) & (place == 0)
-    games.turns[at] = states["turn_number"]
-    games.rewards[at], _, truncated = table.outcome(rows)
-    games.truncated[at] = truncated.any(axis=1)
+    games.places[at] = table.standings(rows)
+    games.rewards[at] = table.returns[rows]
+    games.truncated[at] = table.ends(rows)[1].any(axis=1)
+    games.note_counts(at, table.game.counts(table.rules, table.states[rows]))

@@ -1,14 +1,16 @@
-"""Names, files and objects as players."""
+"""Names of bots, policy files and objects as players.
+
+The built-in bots are the game's; a policy file says itself which game it is of.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from importlib import import_module
 from os import PathLike
 from typing import Any
 
-from ..game import Bot, Game
+from ..game import DEFAULT_GAME, Bot, Game, load_game
 from ..policies.policy import load_policy
 from ..policies.policy_file import SUFFIX, PolicyError, names_file, pretrained_names
 from .table import MatchError
@@ -18,7 +20,7 @@ Players = Player | Sequence[Player]
 
 
 def make_players(game: Game, options: Any, seats: Sequence[Any], greedy: bool = False) -> list[Bot]:
-    """Turn names of bots and policy files into players, every different text or object once.
+    """Return the players that names of bots and policy files stand for, every different text or object once.
 
     Args:
         game: a game module.
@@ -29,8 +31,8 @@ def make_players(game: Game, options: Any, seats: Sequence[Any], greedy: bool = 
             probability.
 
     Raises:
-        ValueError: no such bot or file, one that cannot play with these options, or no player; the
-            message says which.
+        ValueError: there is no such bot or file, one cannot play with these options, or is not a
+            player; the message says which.
     """
     keys = [os.fspath(seat) if isinstance(seat, (str, os.PathLike)) else id(seat) for seat in seats]
     made = {key: _player(game, options, seat, greedy) for key, seat in dict(zip(keys, seats, strict=True)).items()}
@@ -51,15 +53,25 @@ def _player(game: Game, options: Any, seat: Any, greedy: bool) -> Any:
     return seat.seated(options) if hasattr(seat, "seated") else seat
 
 
-def make_player(text: str, options: Any, game: Any = None, greedy: bool = False) -> Any:
-    """Make a player of a bot's name or of a policy file: its path, which ends in ``.safetensors``,
-    or such as ``pretrained:4p``.
+def make_player(text: str, options: Any, game: Game | None = None, greedy: bool = False) -> Any:
+    """Return the player that the name of a bot or of a policy file stands for.
+
+    Args:
+        text: the name of a bot, the path of a policy file, which ends in ``.safetensors``, or the
+            name of one that comes with the package, such as ``pretrained:sleuth-4p``.
+        options: of the game that it is to play.
+        game: the game module; default: `DEFAULT_GAME`.
+        greedy: whether a policy takes its best action instead of drawing one by its probability.
 
     Raises:
         PolicyError: there is no such bot, or the file cannot be read or cannot play with these
             options.
+
+    >>> from sleuth_env import Options, make_player
+    >>> make_player("pretrained:4p", Options(num_players=5)).name
+    'pretrained:4p'
     """
-    game = game or import_module("sleuth_env.sleuth")
+    game = game or load_game(DEFAULT_GAME)
     if not isinstance(text, str):
         raise PolicyError(
             f"a player is named by a text, the name of a bot or the path of a policy file (*{SUFFIX}), got {text!r}"
@@ -67,13 +79,14 @@ def make_player(text: str, options: Any, game: Any = None, greedy: bool = False)
     if names_file(text):
         return load_policy(text, game, greedy).seated(options)
     if text not in game.BOTS:
-        known = ", ".join([*game.BOTS, *pretrained_names()])
+        known = ", ".join([*game.BOTS, *pretrained_names(game.NAME)])
         raise PolicyError(
-            f"there is no bot {text[:100]!r}: a player is one of the bots {known}, or a policy file, whose name ends in {SUFFIX}"
+            f"there is no bot {text[:100]!r}: a player is one of the bots {known}, "
+            f"or a policy file, whose name ends in {SUFFIX}"
         )
     return game.make_bot(text, options)
 
 
 def listed(players: Players, number: int = 1) -> list[Any]:
-    """Give a list of players as it is, a single player as often as asked."""
+    """Return a list of players as it is, a single player as often as asked."""
     return list(players) if isinstance(players, (list, tuple)) else [players] * number

@@ -1,14 +1,15 @@
 """Judge players by the games they played: win shares with intervals, and the result of a match.
 
 The games of one deal, in all rotations of the seats, are not independent of one another; the deals
-are. So everything here counts deals. No number here rates a player apart from the opponents he met.
+are. So everything here counts deals. No number here rates a player apart from the opponents it met.
 Axis letters: ``B`` games, ``P`` seats.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ Z_95 = 1.959963984540054
 
 
 def t_quantile(freedom: int) -> float:
-    """Give the 97.5 % point of Student's t (Cornish and Fisher's expansion from 3 degrees of
+    """Return the 97.5 % point of Student's t (Cornish and Fisher's expansion from 3 degrees of
     freedom on, within 0.5 %).
     """
     if freedom < 3:
@@ -35,7 +36,7 @@ def t_quantile(freedom: int) -> float:
 
 
 def wilson(share: float, number: float, quantile: float = Z_95) -> tuple[float, float]:
-    """Give Wilson's interval (1927) for a share seen in a number of independent trials."""
+    """Return Wilson's interval (1927) for a share seen in a number of independent trials."""
     square = quantile**2 / number
     middle = (share + square / 2) / (1 + square)
     half = math.sqrt(square * (share * (1 - share) + square / 4)) / (1 + square)
@@ -44,7 +45,7 @@ def wilson(share: float, number: float, quantile: float = Z_95) -> tuple[float, 
 
 
 def share_interval(shares: NDArray[np.float64]) -> tuple[float, float]:
-    """Give a 95 % interval for the mean of shares, one a deal (f8 [deals], each from 0 to 1).
+    """Return a 95 % interval for the mean of shares, one a deal (f8 [deals], each from 0 to 1).
 
     The games of a deal depend on one another, the deals do not. So the spread between deals gives
     the variance of the mean, that an effective number of independent games (Korn and Graubard,
@@ -62,44 +63,44 @@ def share_interval(shares: NDArray[np.float64]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Entry:
-    """Say how one entry of the seat list did, all its seats together.
+    """How one entry of the seat list did, all its seats together.
 
     Args:
         name: as given.
-        seats: how many seats it had.
-        wins: games won by one of its seats (first place, where more places are played for).
+        seats: number of its seats.
+        wins: games won by one of its seats (first place, where more places are played for); a tie
+            for the first place is shared.
         win_share: wins / games; `win_low` and `win_high` are its 95 % interval (see
             `share_interval`).
         fair_share: seats / players, what it would win if all were equally good and somebody always
             won.
         mean_reward: for each of its seats and games.
-        wrong_accusations: in a game, all its seats together.
+        counts: what the game counts for each seat, by name: the mean of a game, all its seats together.
     """
 
     name: str
     seats: int
-    wins: int
+    wins: float
     win_share: float
     win_low: float
     win_high: float
     fair_share: float
     mean_reward: float
-    wrong_accusations: float
+    counts: dict[str, float]
 
 
 @dataclass(frozen=True)
 class MatchResult:
-    """Say how a match went.
+    """How a match went.
 
     Args:
         game, options, seats, seed: what was played; the same four give the same result.
         deals, rotations, games: every deal was played once in each rotation.
         entries: one for each different player, in the order of the seat list.
-        mean_turns: turns in a game.
-        mean_turns_won: turns in a game that somebody won; None where nobody ever did.
         nobody_won: share of games without a winner, the truncated ones among them.
         truncated: share of games ended by the turn limit.
-        wrong_accusations: in a game, all players together.
+        counts: what the game counts, by name: the mean of a game, all players together.
+        counts_won: the same of the games that somebody won; None where nobody ever did.
     """
 
     game: str
@@ -110,81 +111,95 @@ class MatchResult:
     rotations: int
     games: int
     entries: tuple[Entry, ...]
-    mean_turns: float
-    mean_turns_won: float | None
     nobody_won: float
     truncated: float
-    wrong_accusations: float
+    counts: dict[str, float]
+    counts_won: dict[str, float] | None
 
     def as_dict(self) -> dict[str, Any]:
-        """Give everything as plain values, ready for JSON."""
+        """Return everything as plain values, ready for JSON."""
         return asdict(self)
+
+
+def win_shares(places: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return the share of the win that each seat has (f8 [B, P]) by the places (i4 [B, P]): a tie is shared.
+
+    >>> win_shares(np.array([[2, 1, 0], [1, 3, 1], [0, 0, 0]]))
+    array([[0. , 1. , 0. ],
+           [0.5, 0. , 0.5],
+           [0. , 0. , 0. ]])
+    """
+    first = places == 1
+    shares: NDArray[np.float64] = first / np.maximum(first.sum(axis=1, keepdims=True), 1)
+    return shares
 
 
 @dataclass(frozen=True)
 class FinishedGames:
-    """Hold what is known of games at their end; game ``d * rotations + r`` is deal ``d`` in
-    rotation ``r``.
+    """What is known of games at their end; game ``d * rotations + r`` is deal ``d`` in rotation ``r``.
 
     Args:
         seats: number of the entry in each seat (i4 [B, P]).
-        first: who came first (bool [B, P]).
-        wrong: who accused wrongly (bool [B, P]).
+        places: i4 [B, P], see `Game.standings`.
         rewards: f8 [B, P].
         truncated: bool [B].
-        turns: i8 [B].
+        counts: what the game counts, by name: of each game ([B]) or seat ([B, P]).
     """
 
     seats: NDArray[np.int32]
-    first: NDArray[np.bool_]
-    wrong: NDArray[np.bool_]
+    places: NDArray[np.int32]
     rewards: NDArray[np.float64]
     truncated: NDArray[np.bool_]
-    turns: NDArray[np.int64]
+    counts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
     @classmethod
     def blank(cls, seats: NDArray[np.int32]) -> FinishedGames:
-        """Make a record for games with these entries in the seats (i4 [B, P]), to be filled in."""
-        first = np.zeros(seats.shape, np.bool_)
-        wrong = np.zeros(seats.shape, np.bool_)
-        return cls(
-            seats, first, wrong, np.zeros(seats.shape), np.zeros(len(seats), np.bool_), np.zeros(len(seats), np.int64)
-        )
+        """Return a record for games with these entries in the seats (i4 [B, P]), to be filled in."""
+        places = np.zeros(seats.shape, np.int32)
+        return cls(seats, places, np.zeros(seats.shape), np.zeros(len(seats), np.bool_))
+
+    def note_counts(self, at: NDArray[np.int64], counts: Mapping[str, NDArray[Any]]) -> None:
+        """Enter what the game counted in some games (int [K])."""
+        for name, numbers in counts.items():
+            blank = np.zeros((len(self.seats), *numbers.shape[1:]))
+            self.counts.setdefault(name, blank)[at] = numbers
 
 
 def sum_up(finished: FinishedGames, names: list[str], **header: Any) -> MatchResult:
-    """Make a result of finished games.
+    """Return the result of finished games.
 
     Args:
         finished: all games of the match.
         names: of the entries, in the order of their numbers.
         header: the fields of the result that say what was played.
     """
-    won = finished.first.any(axis=1)
+    shares = win_shares(finished.places)
+    won = shares.max(axis=1) > 0
+    counted = {name: numbers.reshape(len(won), -1).sum(axis=1) for name, numbers in finished.counts.items()}
     return MatchResult(
         **header,
-        entries=tuple(_entry(finished, number, name, header["rotations"]) for number, name in enumerate(names)),
-        mean_turns=float(finished.turns.mean()),
-        mean_turns_won=float(finished.turns[won].mean()) if won.any() else None,
+        entries=tuple(_entry(finished, shares, number, name, header["rotations"]) for number, name in enumerate(names)),
         nobody_won=float((~won).mean()),
         truncated=float(finished.truncated.mean()),
-        wrong_accusations=float(finished.wrong.sum(axis=1).mean()),
+        counts={name: float(numbers.mean()) for name, numbers in counted.items()},
+        counts_won={name: float(numbers[won].mean()) for name, numbers in counted.items()} if won.any() else None,
     )
 
 
-def _entry(games: FinishedGames, number: int, name: str, rotations: int) -> Entry:
+def _entry(games: FinishedGames, shares: NDArray[np.float64], number: int, name: str, rotations: int) -> Entry:
     mine = games.seats == number
-    won = (games.first & mine).any(axis=1)
+    won = (shares * mine).sum(axis=1)
     low, high = share_interval(won.reshape(-1, rotations).mean(axis=1))
     seats = int(mine[0].sum())
+    of_seats = {name: numbers for name, numbers in games.counts.items() if numbers.ndim == 2}
     return Entry(
         name=name,
         seats=seats,
-        wins=int(won.sum()),
+        wins=float(won.sum()),
         win_share=float(won.mean()),
         win_low=low,
         win_high=high,
         fair_share=seats / mine.shape[1],
         mean_reward=float(games.rewards[mine].mean()),
-        wrong_accusations=float((games.wrong & mine).sum(axis=1).mean()),
+        counts={name: float((numbers * mine).sum(axis=1).mean()) for name, numbers in of_seats.items()},
     )

@@ -1,4 +1,8 @@
-"""A batch of games, some seats played by bots."""
+"""A batch of games, some seats played by bots, the others left to learners.
+
+Bots are asked in batches. A table knows bots as objects and nothing of names and files (see `players`).
+Axis letters: ``B`` games, ``K`` some of them, ``P`` seats, ``A`` actions.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..bits import GAMMA, mixed_rows
 from ..game import Bot, Game, IllegalAction, Records, action_number, opaque, refusal
 
-LEARNER = -1
+# In the place of a bot's number: a seat that nobody at the table plays.
+LEARNER_SEAT = -1
 
 
 class MatchError(ValueError):
@@ -21,12 +26,11 @@ class MatchError(ValueError):
 
 
 def bots_streams(seeds: NDArray[np.uint64], num_players: int) -> NDArray[np.uint64]:
-    """Give the stream of random bits of each seat (u8 [K, P]) in games of these seeds (u8 [K]).
+    """Return the stream of random bits of each seat (u8 [K, P]) in games with these seeds (u8 [K]).
 
     Hashed one way, and one for each seat: a bot can go back from the bits that it is handed to its
-        stream, but must find neither
-    the seed, which would tell it the deal, nor the bits of others, which would tell it what they
-    do.
+    stream, but must find neither the seed, which would tell it the deal, nor the bits of others,
+    which would tell it what they do.
     """
     digests = [blake2b(seed.tobytes(), digest_size=8 * num_players, person=b"sleuth bots").digest() for seed in seeds]
     return np.frombuffer(b"".join(digests), "<u8").astype(np.uint64).reshape(-1, num_players)
@@ -35,23 +39,23 @@ def bots_streams(seeds: NDArray[np.uint64], num_players: int) -> NDArray[np.uint
 class Table:
     """Play a batch of games, some seats by bots, the others by learners.
 
-    A bot's random bits at a decision come from the game's seed, its seat and the number of
-    decisions that this seat has taken, so a game is the same in any batch. `seats` and `bots` may
-    be changed between calls, for instance to draw new opponents. `states` (STATE [B]), `decisions`
-    (i8 [B, P], how many each seat has taken) and `last_actions` (i8 [B], -1 before the first) are
-    there to be read.
+    A bot's random bits at a decision come from the game's seed, its seat and the number of decisions
+    that this seat has taken, so a game is the same in any batch. `seats` and `bots` may be changed
+    between calls, for instance to draw new opponents. To be read: `states` (STATE [B]); `decisions`
+    (i8 [B, P], how many each seat has taken); `last_actions` (i8 [B], -1 before the first); `returns`
+    (f8 [B, P], what each seat has got since the deal).
 
     Args:
         game: a game module.
         options: its options.
         num_games: B.
         bots: what the numbers in `seats` mean; may be extended later.
-        seats: the bot in each seat (i4 [P] or [B, P]); `LEARNER` (-1) is a seat that nobody here
-            plays. Default: all learners.
+        seats: the bot in each seat (i4 [P] or [B, P]); `LEARNER_SEAT` (-1) is a seat that nobody
+            here plays. Default: all learners.
     """
 
     def __init__(
-        self, game: Game, options: Any, num_games: int, bots: Sequence[Bot] = (), seats: ArrayLike = LEARNER
+        self, game: Game, options: Any, num_games: int, bots: Sequence[Bot] = (), seats: ArrayLike = LEARNER_SEAT
     ) -> None:
         self.rules = game.make_rules(options)
         self.game = game
@@ -61,11 +65,10 @@ class Table:
         self.bots = list(bots)
         self.seats = np.full((num_games, self.num_players), seats, np.int32)
         self.states = game.new_states(num_games)
-        # A blank state is no game: nobody is to act in it until it is dealt.
-        self.states["actor"] = -1
-        self.states["phase"] = game.FINISHED
         self.decisions = np.zeros((num_games, self.num_players), np.int64)
         self.last_actions = np.full(num_games, -1, np.int64)
+        self.returns = np.zeros((num_games, self.num_players))
+        self._left = np.zeros(num_games, np.bool_)
         self._streams = np.zeros((num_games, self.num_players), np.uint64)
         self._all = np.arange(num_games)
         self._num_actions = game.num_actions(options)
@@ -78,13 +81,13 @@ class Table:
 
     @property
     def finished(self) -> NDArray[np.bool_]:
-        """Which games are finished, or not dealt yet (bool [B])."""
-        return self.actors < 0
+        """Which games are finished, left, or not dealt yet (bool [B])."""
+        return (self.actors < 0) | self._left
 
     @property
     def waiting(self) -> NDArray[np.bool_]:
         """Which games wait for a learner (bool [B])."""
-        waits: NDArray[np.bool_] = ~self.finished & (self._players() == LEARNER)
+        waits: NDArray[np.bool_] = ~self.finished & (self._players() == LEARNER_SEAT)
         return waits
 
     def deal(self, rows: ArrayLike, seeds: ArrayLike) -> None:
@@ -102,7 +105,13 @@ class Table:
         self._put(rows, states)
         self.decisions[rows] = 0
         self.last_actions[rows] = -1
+        self.returns[rows] = 0.0
+        self._left[rows] = False
         self._streams[rows] = bots_streams(seeds, self.num_players)
+
+    def leave(self, rows: ArrayLike) -> None:
+        """Play some games no further (int [K] or bool [B]): nobody needs their ends."""
+        self._left[np.asarray(rows)] = True
 
     def play_on(self) -> None:
         """Play every game until it waits for a learner or is finished."""
@@ -110,7 +119,7 @@ class Table:
             pass
 
     def play_round(self) -> bool:
-        """Let bots decide once in every game where a bot is to act; tell whether there was one.
+        """Let bots decide once in every game where a bot is to act; return whether there was one.
 
         Raises:
             IllegalAction: a bot chose an illegal action; no game of this round has moved.
@@ -126,17 +135,17 @@ class Table:
         players = players[rows]
         states = self._take(rows)
         seeds = self.decision_seeds(rows)
-        actors = self.actors[rows]
         actions = np.zeros(len(rows), np.int64)
-        taken = np.zeros(len(rows), np.uint8)
         starts = [0, *(np.flatnonzero(np.diff(players)) + 1).tolist(), len(rows)]
         for start, end in pairwise(starts):
             part = slice(start, end)
             actions[part] = self._ask(self.bots[players[start]], states[part], seeds[part].copy())
-        self.game.step(self.rules, states, actions, taken)
+        actors = self.actors[rows]
+        taken, rewards = self._step(states, actions)
         if not taken.all():
             raise self._illegal(rows, players, states, actions, taken)
         self._put(rows, states)
+        self.returns[rows] += rewards
         self.decisions[rows, actors] += 1
         self.last_actions[rows] = actions
         return True
@@ -160,16 +169,16 @@ class Table:
         if not (self.waiting | self.finished)[rows].all():
             raise MatchError("a bot is to act there, not a learner: call play_on() first")
         states = self._take(rows)
-        taken = np.zeros(len(rows), np.uint8)
         actors = self.actors[rows]
-        self.game.step(self.rules, states, actions, taken)
+        taken, rewards = self._step(states, actions)
         self._put(rows, states)
+        self.returns[rows] += rewards
         self.decisions[rows, actors] += taken
         self.last_actions[rows] = np.where(taken, actions, self.last_actions[rows])
         return taken.astype(np.bool_)
 
     def views(self, rows: ArrayLike, seats: ArrayLike | None = None) -> NDArray[np.void]:
-        """Give what one seat knows in each of some games (VIEW [K]).
+        """Return what one seat knows in each of some games (VIEW [K]).
 
         Args:
             rows: which games (int [K]).
@@ -183,31 +192,46 @@ class Table:
         return views
 
     def legal(self, rows: ArrayLike) -> NDArray[np.uint8]:
-        """Give the legal actions of whoever is to act in each of some games (u1 [K, A]); zeros
-        where the game is finished.
+        """Return the legal actions of whoever is to act in each of some games (u1 [K, A]).
+
+        They are zeros where the game is finished.
         """
         rows = np.atleast_1d(np.asarray(rows))
         legal = np.zeros((len(rows), self._num_actions), np.uint8)
         self.game.legal(self.rules, self._take(rows), legal)
         return legal
 
-    def outcome(
-        self, rows: ArrayLike | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-        """Give rewards (f8 [K, P]), terminated and truncated (bool [K, P] both) of some games;
-        default: of all.
-        """
-        rows = self._all if rows is None else np.atleast_1d(np.asarray(rows))
-        rewards = np.zeros((len(rows), self.num_players))
-        terminated, truncated = np.zeros((2, *rewards.shape), np.uint8)
-        self.game.outcome(self.rules, self._take(rows), rewards, terminated, truncated)
-        return rewards, terminated.astype(np.bool_), truncated.astype(np.bool_)
+    def ends(self, rows: ArrayLike | None = None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return terminated and truncated (bool [K, P] both) of some games; default: of all."""
+        states = self._some(rows)
+        terminated = np.zeros((len(states), self.num_players), np.uint8)
+        truncated = np.zeros_like(terminated)
+        self.game.ends(self.rules, states, terminated, truncated)
+        return terminated.astype(np.bool_), truncated.astype(np.bool_)
+
+    def settled(self, rows: ArrayLike | None = None) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Return whose reward cannot change any more, and what they are still to get (bool and f8 [K, P])."""
+        states = self._some(rows)
+        settled = np.zeros((len(states), self.num_players), np.uint8)
+        due = np.zeros(settled.shape)
+        self.game.settled(self.rules, states, settled, due)
+        return settled.astype(np.bool_), due
+
+    def standings(self, rows: ArrayLike | None = None) -> NDArray[np.int32]:
+        """Return the place of each seat (i4 [K, P]), see `Game.standings`."""
+        states = self._some(rows)
+        places = np.zeros((len(states), self.num_players), np.int32)
+        self.game.standings(self.rules, states, places)
+        return places
 
     def decision_seeds(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Give the random bits that belong to the next decision of some games (u8 [K])."""
+        """Return the random bits that belong to the next decision of some games (u8 [K])."""
         actors = self.actors[rows]
         number = self.decisions[rows, actors].astype(np.uint64) + np.uint64(1)
         return mixed_rows(self._streams[rows, actors] + number * GAMMA)
+
+    def _some(self, rows: ArrayLike | None) -> Records:
+        return self._take(self._all if rows is None else np.atleast_1d(np.asarray(rows)))
 
     def _take(self, rows: Any) -> Records:
         states: Records = opaque(self.states)[rows].view(self.states.dtype)
@@ -216,14 +240,19 @@ class Table:
     def _put(self, rows: Any, states: Records) -> None:
         opaque(self.states)[rows] = opaque(states)
 
+    def _step(self, states: Records, actions: NDArray[np.int64]) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+        """Take an action in each of some states; return where it was legal and what each seat got."""
+        taken = np.zeros(len(states), np.uint8)
+        rewards = np.zeros((len(states), self.num_players))
+        self.game.step(self.rules, states, actions, taken, rewards)
+        return taken, rewards
+
     def _players(self) -> NDArray[np.int32]:
-        """Number of the bot to act in each game (i4 [B]); meaningless where the game is finished."""
+        """Return the number of the bot to act in each game (i4 [B]); meaningless where the game is finished."""
         return self.seats[self._all, self.actors]
 
-    def _look(self, states: Records) -> tuple[Records, NDArray[np.uint8]]:
-        """Views and legal actions of those to act, in arrays of their own: a buffer would hold what
-        others have seen.
-        """
+    def _views_and_masks(self, states: Records) -> tuple[Records, NDArray[np.uint8]]:
+        """Return what those to act know and may do, in new arrays: a buffer would hold what others have seen."""
         views = np.zeros(len(states), self.game.VIEW)
         legal = np.zeros((len(states), self._num_actions), np.uint8)
         self.game.view(self.rules, states, states["actor"].astype(np.int64), views)
@@ -232,20 +261,21 @@ class Table:
 
     def _ask(self, bot: Bot, states: Records, seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Let a bot decide in some games."""
-        chosen = np.asarray(bot.act(*self._look(states), seeds))
+        chosen = np.asarray(bot.act(*self._views_and_masks(states), seeds))
         if chosen.shape != (len(states),) or chosen.dtype.kind not in "iu":
             got = f"{chosen.dtype} of shape {chosen.shape}"
             raise MatchError(
-                f"bot {bot.name!r} must return one action for each game, integers of shape {(len(states),)}, but returned {got}"
+                f"bot {bot.name!r} must return one action for each game, "
+                f"integers of shape {(len(states),)}, but returned {got}"
             )
         return chosen.astype(np.int64)
 
     def _illegal(self, rows: Any, players: Any, states: Any, actions: Any, taken: Any) -> IllegalAction:
-        """Say in the game's words what the first bot whose action was refused has done."""
+        """Return the error that says in the game's words what the first refused bot has done."""
         at = int(np.flatnonzero(taken == 0)[0])
         player = f"bot {self.bots[players[at]].name!r} in seat {states['actor'][at]} of game {rows[at]}"
         try:
             action = action_number(int(actions[at]), self._num_actions)
         except IllegalAction as error:
             return IllegalAction(f"{player}: {error}")
-        return refusal(self.game, self.options, action, self._look(states[at : at + 1])[1][0], player)
+        return refusal(self.game, self.options, action, self._views_and_masks(states[at : at + 1])[1][0], player)

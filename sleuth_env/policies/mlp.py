@@ -45,6 +45,7 @@ class Mlp:
 
     kind = "mlp"
     may_differ: tuple[str, ...] = ()
+    integer_tensors: tuple[str, ...] = ("cell_inputs",)
 
     def __init__(
         self, layers: Layers, activation: str = "relu", cells: Layers = (), cell_inputs: NDArray[np.int32] | None = None
@@ -60,7 +61,7 @@ class Mlp:
 
     def fit(self, game: Any, options: Any, record: str) -> None:
         """Check that it plays this game, and get ready."""
-        size = game.observation_size(options, record)
+        size = game.observation_layout(options, record).size
         _check_layers("layer", self.layers, size, game.num_actions(options), len(self.cell_inputs))
         if self.cells:
             _check_cells(self.cells, self.cell_inputs, size)

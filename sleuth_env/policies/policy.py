@@ -2,10 +2,9 @@
 
 A file holds the weights of a network, which gives one logit an action, and says for which game,
 options and observation it was trained. Nothing in it is executed or unpickled, and everything is
-checked before it is used. The network is a multi-layer perceptron (`mlp`) or one that treats all
-opponents, gems and questions alike (`relational`). A policy plays under the options it was trained
-for. Only those of `MAY_DIFFER` may be others: they change neither the size of anything nor what an
-accusation is worth. A relational network can sit at a table with another number of players too.
+checked before it is used. The network is a multi-layer perceptron (`mlp`) or one of the game's own
+(`Game.NETWORKS`). A policy plays under the options it was trained for, but for those that are called
+minor (`options.Described`) and those that its network does not depend on.
 Axis letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation.
 """
 
@@ -16,22 +15,48 @@ import dataclasses
 import json
 import math
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..files import write_atomically
+from ..game import GAMES, Game, load_game
 from ..kernels import kernel
-from ..sleuth.relational import Relational
+from ..options import described
 from .mlp import Mlp
 from .policy_file import FORMAT, FORMAT_VERSION, SUFFIX, PolicyError, in_order, read_policy_file
 
-MAY_DIFFER = ("first_player", "offer_order", "max_turns")
-NETWORKS: dict[str, type[Mlp] | type[Relational]] = {"mlp": Mlp, "relational": Relational}
 TWO_TO_MINUS_53 = 2.0**-53
+
+
+class Network(Protocol):
+    """What a policy plays: it is built of a file's tensors, fitted to a game, and gives logits."""
+
+    kind: str  # what a file calls it
+    may_differ: tuple[str, ...]  # options of the game that it does not depend on
+    integer_tensors: tuple[str, ...]  # those that are i4; all others are f4
+
+    def fit(self, game: Game, options: Any, record: str) -> None:
+        """Check that it plays this game, and get ready.
+
+        Raises:
+            PolicyError: it does not, or its weights are not usable.
+        """
+        ...
+
+    def logits(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the output (f4 [B, A]) for observations (f4 [B, N])."""
+        ...
+
+    def architecture(self) -> dict[str, Any]:
+        """Return its description for a file."""
+        ...
+
+    def tensors(self) -> dict[str, NDArray[Any]]:
+        """Return its weights for a file."""
+        ...
 
 
 class Policy:
@@ -53,10 +78,10 @@ class Policy:
 
     def __init__(
         self,
-        game: Any,
+        game: Game,
         options: Any,
         record: str,
-        network: Mlp | Relational,
+        network: Network,
         greedy: bool = False,
         steps: int = 0,
         name: str = "policy",
@@ -84,32 +109,35 @@ class Policy:
         """
         if not len(views):
             return np.zeros(0, np.int64)
-        observations = np.zeros((len(views), self.game.observation_size(self.options, self.record)), np.float32)
-        self.game.write_observations(self._rules, views, observations, self.record)
+        observer = self.game.Observer(self._rules, views, self.record)
+        observations = np.empty((len(views), observer.layout.size), np.float32)
+        observer.write(observations)
         actions = np.zeros(len(views), np.int64)
         # Beyond the turns it was trained for an input would leave [0, 1].
         _choose(self.logits(np.minimum(observations, 1)), legal, seeds, self.greedy, actions)
         return actions
 
     def logits(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Give the network's output (f4 [B, A]) for observations (f4 [B, N])."""
+        """Return the network's output (f4 [B, A]) for observations (f4 [B, N])."""
         return self.network.logits(observations)
 
     def __getstate__(self) -> dict[str, Any]:
+        # A module cannot be copied or pickled; its name can.
         return {**vars(self), "game": self.game.__name__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, game=import_module(state["game"]))
+        vars(self).update(state, game=load_game(state["game"]))
 
     def seated(self, options: Any) -> Policy:
-        """Give this policy as a player of a game with these options.
+        """Return this policy as a player of a game with these options.
 
         Raises:
             PolicyError: it was trained for other ones.
         """
         trained = dataclasses.asdict(self.options)
         asked = dataclasses.asdict(options)
-        may_differ = MAY_DIFFER + self.network.may_differ
+        minor = tuple(about.name for about in described(self.options) if about.minor)
+        may_differ = minor + self.network.may_differ
         others = [key for key in trained if trained[key] != asked[key] and key not in may_differ]
         if others:
             wanted = ", ".join(f"{key}={trained[key]!r} (this game has {asked[key]!r})" for key in others)
@@ -131,10 +159,8 @@ class Policy:
 
 @kernel
 def _choose(logits: Any, legal: Any, seeds: Any, greedy: Any, actions: Any) -> None:
-    """Draw from the softmax over the legal actions by inverting its distribution function, or take
-    the best one.
-    """
-    chances = np.empty(logits.shape[1])
+    """Draw from the softmax over the legal actions by inverting its distribution function, or take the best one."""
+    weights = np.empty(logits.shape[1])
     for b in range(logits.shape[0]):
         best = -1
         for a in range(logits.shape[1]):
@@ -145,29 +171,31 @@ def _choose(logits: Any, legal: Any, seeds: Any, greedy: Any, actions: Any) -> N
             continue
         total = 0.0
         for a in range(logits.shape[1]):
-            chances[a] = math.exp(np.float64(logits[b, a]) - np.float64(logits[b, best])) if legal[b, a] else 0.0
-            total += chances[a]
+            weights[a] = math.exp(np.float64(logits[b, a]) - np.float64(logits[b, best])) if legal[b, a] else 0.0
+            total += weights[a]
         left = np.float64(seeds[b] >> np.uint64(11)) * TWO_TO_MINUS_53 * total
         for a in range(logits.shape[1]):
-            # Strictly, so that an action without a chance is never drawn, not even by the last
-            # rounding.
-            if left < chances[a]:
+            # Strictly, so that an action of probability 0 is never drawn, not even by the last rounding.
+            if left < weights[a]:
                 actions[b] = a
                 break
-            left -= chances[a]
+            left -= weights[a]
 
 
 # --- files ---
 
 
 def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str], win_share: float | None = None) -> None:
-    """Write a policy file, replacing one that is there in a single step.
+    """Write a policy file, replacing an existing one in a single step.
 
     Args:
         policy: what to write.
         path: where; ends in ``.safetensors``.
         versions: of the packages that made it.
         win_share: the mean of its win shares in an evaluation.
+
+    >>> from sleuth_env import load_policy, save_policy
+    >>> save_policy(load_policy("pretrained:4p"), "copy.safetensors", versions={})  # doctest: +SKIP
     """
     from safetensors.numpy import save
 
@@ -193,22 +221,34 @@ def _blocks(layout: Any) -> str:
     return json.dumps([[block.name, list(block.shape)] for block in layout])
 
 
-def load_policy(path: str | Path, game: Any = None, greedy: bool = False) -> Policy:
+def load_policy(path: str | Path, game: Game | None = None, greedy: bool = False) -> Policy:
     """Read a policy file.
 
     Args:
-        path: the file; ``pretrained:4p`` is the one for four players that comes with the package.
-        game: the game module; default: Sleuth.
+        path: the file; ``pretrained:sleuth-4p`` is the one for four players that comes with the
+            package.
+        game: the game module that it must be of; default: the game of this package that the file
+            names.
         greedy: see `Policy`.
 
     Raises:
-        PolicyError: it is no policy file, it is damaged, or it is for another game, other options
+        PolicyError: it is not a policy file, it is damaged, or it is for another game, other options
             or another observation.
+
+    >>> from sleuth_env import load_policy
+    >>> policy = load_policy("pretrained:sleuth-4p")
+    >>> policy.game.NAME, policy.options.num_players, policy.record
+    ('sleuth', 4, 'exact')
     """
-    game = game or import_module("sleuth_env.sleuth")
-    metadata, tensors = read_policy_file(path)
-    if metadata["game"] != game.NAME:
-        raise PolicyError(f"{path} is a policy for the game {metadata['game']!r}, not for {game.NAME!r}")
+    metadata, tensors = read_policy_file(path, *([] if game is None else [game.NAME]))
+    found = metadata["game"]
+    if game is None:
+        # A file is not trusted to name a module that would be imported.
+        if found not in GAMES:
+            raise PolicyError(f"{path} is a policy for the game {found!r}, which is none of {', '.join(GAMES)}")
+        game = load_game(found)
+    if found != game.NAME:
+        raise PolicyError(f"{path} is a policy for the game {found!r}, not for {game.NAME!r}")
     try:
         options = game.Options(**metadata["options"])
         layout = game.observation_layout(options, metadata["record"])
@@ -216,7 +256,8 @@ def load_policy(path: str | Path, game: Any = None, greedy: bool = False) -> Pol
         raise PolicyError(f"{path}: its options or its kind of observation are not known here: {error}") from error
     if layout.digest != metadata["observation_hash"]:
         raise PolicyError(
-            f"{path} was trained on another observation than this version's ({metadata['observation_hash']}, here {layout.digest})"
+            f"{path} was trained on another observation than this version's "
+            f"({metadata['observation_hash']}, here {layout.digest})"
         )
     if metadata["num_players"] != options.num_players or json.dumps(metadata["observation"]) != _blocks(layout):
         raise PolicyError(f"{path} contradicts itself: its num_players or its observation is not that of its options")
@@ -229,14 +270,19 @@ def load_policy(path: str | Path, game: Any = None, greedy: bool = False) -> Pol
 
 
 def _built(
-    game: Any, options: Any, metadata: dict[str, Any], tensors: dict[str, Any], greedy: bool, name: str
+    game: Game, options: Any, metadata: dict[str, Any], tensors: dict[str, Any], greedy: bool, name: str
 ) -> Policy:
-    """Build the network that the metadata describes of tensors that nobody has checked yet."""
+    """Build the network that the metadata describes from tensors that nobody has checked yet."""
     architecture = metadata["architecture"]
+    networks = {Mlp.kind: Mlp, **game.NETWORKS}
     kind = architecture["kind"]
-    if not isinstance(kind, str) or kind not in NETWORKS:
-        raise PolicyError(f"unknown architecture {architecture!r}; this version plays {', '.join(map(repr, NETWORKS))}")
-    network = NETWORKS[kind].built(architecture, tensors)
+    if not isinstance(kind, str) or kind not in networks:
+        raise PolicyError(f"unknown architecture {architecture!r}; this version plays {', '.join(map(repr, networks))}")
+    integers = networks[kind].integer_tensors
+    wrong = [key for key, array in tensors.items() if (array.dtype == np.int32) != (key in integers)]
+    if wrong:
+        raise PolicyError(f"the tensors {', '.join(wrong)} are not of the type that they should have")
+    network = networks[kind].built(architecture, tensors)
     if tensors:
         raise PolicyError(f"unknown tensors {', '.join(tensors)}")
     return Policy(game, options, metadata["record"], network, greedy, metadata["steps"], name)

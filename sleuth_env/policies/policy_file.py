@@ -15,10 +15,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..checks import one_line
+from ..game import DEFAULT_GAME
 
 SUFFIX = ".safetensors"
-# The policies that come with the package: `pretrained:4p` is the file 4p.safetensors in this
-# folder.
+# The policies that come with the package: `pretrained:sleuth-4p` is sleuth-4p.safetensors in this
+# folder, and `pretrained:4p` its short form where the game is known.
 PRETRAINED = "pretrained:"
 PRETRAINED_FOLDER = Path(__file__).parents[1] / "pretrained"
 FORMAT = "sleuth-env policy"
@@ -31,7 +32,7 @@ class PolicyError(ValueError):
     """A policy file cannot be read, or cannot play this game; the message says why.
 
     Files are not trusted, nor is what a message quotes of them: it is cut to one line of printable
-        characters.
+    characters.
     """
 
     def __init__(self, message: str) -> None:
@@ -39,35 +40,46 @@ class PolicyError(ValueError):
 
 
 def names_file(text: str) -> bool:
-    """Tell whether a player's name means a policy file: one that comes with the package, or one by
-    its path.
-    """
+    """Return whether a player's name means a policy file: one of this package, or one by its path."""
     return text.startswith(PRETRAINED) or text.endswith(SUFFIX)
 
 
-def pretrained_names() -> list[str]:
-    """Name the policies that come with the package."""
-    return sorted(f"{PRETRAINED}{path.name.removesuffix(SUFFIX)}" for path in PRETRAINED_FOLDER.glob(f"*{SUFFIX}"))
+def pretrained_names(game: str = "") -> list[str]:
+    """Return the names of the policies that come with the package: those of a game, or all.
+
+    >>> pretrained_names("sleuth")
+    ['pretrained:sleuth-3p', 'pretrained:sleuth-4p', 'pretrained:sleuth-5p']
+    """
+    files = PRETRAINED_FOLDER.glob(f"{game}-*{SUFFIX}" if game else f"*{SUFFIX}")
+    return sorted(f"{PRETRAINED}{path.name.removesuffix(SUFFIX)}" for path in files)
 
 
-def located(path: str | Path) -> str | Path:
-    """Give the path of a policy file, which may be named as one that comes with the package.
+def located(path: str | Path, game: str = DEFAULT_GAME) -> str | Path:
+    """Return the path of a policy file, which may be named as one that comes with the package.
+
+    Args:
+        path: the path, or such as ``pretrained:sleuth-4p`` or, of the game, ``pretrained:4p``.
+        game: the game's name.
 
     Raises:
-        PolicyError: no policy of this name comes with it.
+        PolicyError: there is no bundled policy of this name.
     """
     text = str(path)
     if not text.startswith(PRETRAINED):
         return path
+    short = text.removeprefix(PRETRAINED)
     names = pretrained_names()
-    if text not in names:
-        raise PolicyError(f"no policy {text[:100]!r} comes with this version; it brings {', '.join(names) or 'none'}")
-    return PRETRAINED_FOLDER / f"{text.removeprefix(PRETRAINED)}{SUFFIX}"
+    for full in (short, f"{game}-{short}"):
+        if f"{PRETRAINED}{full}" in names:
+            return PRETRAINED_FOLDER / f"{full}{SUFFIX}"
+    included = ", ".join(names) or "none"
+    raise PolicyError(f"there is no bundled policy {text[:100]!r}; this version includes {included}")
 
 
 def in_order(content: bytes) -> bytes:
-    """Give a safetensors file with the header's entries in order: the library writes metadata in
-    another order each time.
+    """Return a safetensors file with the header's entries in order.
+
+    The library writes metadata in another order each time.
     """
     size = int.from_bytes(content[:8], "little")
     header = json.dumps(
@@ -77,43 +89,39 @@ def in_order(content: bytes) -> bytes:
     return len(header).to_bytes(8, "little") + header + content[8 + size :]
 
 
-def read_metadata(path: str | Path) -> dict[str, Any]:
+def read_metadata(path: str | Path, game: str = DEFAULT_GAME) -> dict[str, Any]:
     """Read what a policy file says of itself, as plain values.
 
     Raises:
-        PolicyError: it is no policy file of this format.
+        PolicyError: it is not a policy file of this format.
     """
-    return read_policy_file(path)[0]
+    return read_policy_file(path, game)[0]
 
 
-def read_policy_file(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def read_policy_file(path: str | Path, game: str = DEFAULT_GAME) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read a policy file's metadata, as plain values of the right types, and its tensors, whose
     shapes and numbers nobody has checked yet.
 
     Raises:
-        PolicyError: it is no policy file of this format, or it is damaged.
+        PolicyError: it is not a policy file of this format, or it is damaged.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
-    content = _read_bytes(located(path))
+    content = _read_bytes(located(path, game))
     header_size = int.from_bytes(content[:8], "little")
     if len(content) < 8 or not 2 <= header_size <= min(MOST_HEADER_BYTES, len(content) - 8):
-        raise PolicyError(f"{path} is no policy file, or only the beginning of one")
+        raise PolicyError(f"{path} is not a policy file, or only the beginning of one")
     try:
         header = json.loads(content[8 : 8 + header_size])
         metadata = _metadata(header["__metadata__"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise PolicyError(f"{path} is no policy file: it does not say what it is") from error
+        raise PolicyError(f"{path} is not a policy file: it does not say what it is") from error
     if (metadata["format"], metadata["format_version"]) != (FORMAT, FORMAT_VERSION):
         raise PolicyError(
             f"{path} has the format {metadata['format']!r} {metadata['format_version']!r}; this version reads {FORMAT!r} {FORMAT_VERSION!r}"
         )
-    wrong = [
-        key
-        for key, entry in header.items()
-        if key != "__metadata__" and _kind(entry) != ("I32" if key == "cell_inputs" else "F32")
-    ]
+    wrong = [key for key, entry in header.items() if key != "__metadata__" and _dtype(entry) not in ("F32", "I32")]
     if wrong:
         raise PolicyError(f"{path}: the tensors {', '.join(wrong)} are not of the type that they should have")
     try:
@@ -122,7 +130,7 @@ def read_policy_file(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArra
         raise PolicyError(f"{path} is damaged: {error}") from error
 
 
-def _kind(entry: Any) -> Any:
+def _dtype(entry: Any) -> Any:
     return entry.get("dtype") if isinstance(entry, dict) else None
 
 
@@ -130,7 +138,7 @@ def _read_bytes(path: str | Path) -> bytes:
     try:
         # Opening a pipe would wait, reading a device might never end.
         if not stat.S_ISREG(Path(path).stat().st_mode):
-            raise OSError("it is no regular file")
+            raise OSError("it is not a regular file")
         with Path(path).open("rb") as file:
             content = file.read(MOST_FILE_BYTES + 1)
     except (OSError, TypeError, ValueError) as error:

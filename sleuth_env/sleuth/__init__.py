@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from ..options import OptionError
+from . import telling
 from .belief import Beliefs, belief, belief_in_game, beliefs
 from .bots import BOTS, BotError, make_bot
-from .cards import OptionError, Options, make_rules, num_actions
+from .cards import DECLINE, OFFERED, SCORED, Options, action_blocks, make_rules, num_actions
 from .drawing import draw_ansi, draw_belief, draw_rgb
 from .features import RECORDS, Observer, observation_layout, observation_size, write_observations
 from .invariants import problems
@@ -21,8 +23,10 @@ from .notation import (
     question_name,
     search_card_name,
 )
+from .relational import Relational
 from .relations import relations
-from .rules import legal, outcome, step
+from .results import counts, ends, settled, standings
+from .rules import legal, step
 from .state import (
     ACCUSED_EVENT,
     ASK_EVENT,
@@ -49,11 +53,17 @@ from .transcript import game_text, parse_game
 from .view import VIEW, view
 
 NAME = "sleuth"
+CHEAPEST_RECORD = "raw"
+DEFAULT_BOT = "sheet"
+NETWORKS = {Relational.kind: Relational}
 
 __all__ = [
     "ACCUSED_EVENT",
     "ASK_EVENT",
     "BOTS",
+    "CHEAPEST_RECORD",
+    "DECLINE",
+    "DEFAULT_BOT",
     "EXCHANGE_EVENT",
     "FINAL_EVENT",
     "FINISHED",
@@ -61,12 +71,15 @@ __all__ = [
     "LEFT",
     "MUST_ACCUSE",
     "NAME",
+    "NETWORKS",
     "NO_EVENT",
     "OFFER",
+    "OFFERED",
     "OUT",
     "RECORDS",
     "RIGHT",
     "RIGHT_EVENT",
+    "SCORED",
     "SECOND",
     "STATE",
     "TURN",
@@ -78,14 +91,17 @@ __all__ = [
     "Observer",
     "OptionError",
     "Options",
+    "action_blocks",
     "action_name",
     "belief",
     "belief_in_game",
     "beliefs",
+    "counts",
     "deal",
     "draw_ansi",
     "draw_belief",
     "draw_rgb",
+    "ends",
     "game_text",
     "gem_name",
     "legal",
@@ -95,7 +111,6 @@ __all__ = [
     "num_actions",
     "observation_layout",
     "observation_size",
-    "outcome",
     "parse_action",
     "parse_game",
     "parse_gem",
@@ -106,7 +121,10 @@ __all__ = [
     "relations",
     "reveal",
     "search_card_name",
+    "settled",
+    "standings",
     "step",
+    "telling",
     "view",
     "write_observations",
 ]

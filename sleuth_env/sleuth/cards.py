@@ -9,13 +9,15 @@ the lists of a Schmidt edition.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, fields
-from functools import lru_cache
-from itertools import combinations, product
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
+
+from ..checks import check_choice, check_number
+from ..options import OptionError, documented, option
 
 COLOURS = ("red", "blue", "green", "yellow")
 KINDS = ("diamond", "pearl", "opal")
@@ -58,58 +60,70 @@ HAND_SIZE = {3: 11, 4: 8, 5: 7, 6: 5, 7: 5}
 
 
 def question_gems(question: int) -> int:
-    """Give the mask of the gem cards that match a question (int, 36 bits)."""
+    """Return the mask of the gem cards that match a question (int, 36 bits)."""
     return sum(1 << c for c, gem in enumerate(GEMS) if set(QUESTIONS[question]) <= set(gem))
 
 
-class OptionError(ValueError):
-    """An option has a value that the rules do not know; the message lists the legal ones."""
-
-
+@documented
 @dataclass(frozen=True)
 class Options:
-    """Say which game is played; every field is validated.
+    """Which game is played; every field is validated.
 
     Args:
-        num_players: 3 to 7.
-        missing: gems set aside, 1; 2 or 3 with three or four players (variant "additional missing
-            gems").
-        winners: how many places are played for, 1 to num_players - 1 (variant "playing for second,
-            third, ...").
-        double_interrogation: one or two questions a turn (variant "additional interrogations").
-        super_sleuth: two-element questions are answered with the number only (variant "Super
-            Sleuth").
-        first_player: "random", or "seat_0" (the rule books differ).
-        accuse: "any_time" (after every answer everybody is offered to accuse), or "own_turn" (a
-            simplification).
-        offer_order: "random", or "clockwise" from the asker.
-        announce_result: whether a right or wrong accusation is announced; False only with winners >
-            1.
-        last_survivor_wins: whether the last player left in wins when all the others are out.
-        max_turns: the game is truncated after so many turns, at least 1.
+        {options}
 
     Raises:
         OptionError: a value is not legal; the message names it and the legal ones.
+
+    >>> Options(num_players=3, winners=2).hand_size
+    11
     """
 
-    num_players: int = 4
-    missing: int = 1
-    winners: int = 1
-    double_interrogation: bool = False
-    super_sleuth: bool = False
-    first_player: str = "random"
-    accuse: str = "any_time"
-    offer_order: str = "random"
-    announce_result: bool = True
-    last_survivor_wins: bool = False
-    max_turns: int = 300
+    num_players: int = option(4, "3 to 7", "number of players")
+    missing: int = option(
+        1,
+        "1, 2 or 3; more than 1 with 3 or 4 players",
+        'number of gems set aside (variant "additional missing gems")',
+    )
+    winners: int = option(
+        1,
+        "1 to num_players - 1",
+        'number of places that are played for (variant "playing for second, third, ...")',
+    )
+    double_interrogation: bool = option(
+        False, "False, True", 'whether a turn has one or two questions (variant "additional interrogations")'
+    )
+    super_sleuth: bool = option(
+        False, "False, True", 'whether two-element questions are answered with the number only (variant "Super Sleuth")'
+    )
+    first_player: str = option("random", "random, seat_0", "who begins (the rule books differ)", minor=True)
+    accuse: str = option(
+        "any_time",
+        "any_time, own_turn",
+        "when players may accuse: after every answer, or only on their own turn (a simplification)",
+    )
+    offer_order: str = option(
+        "random",
+        "random, clockwise",
+        "in which order players are offered to accuse: at random, or clockwise from the asker",
+        minor=True,
+    )
+    announce_result: bool = option(
+        True, "True, False; False with winners > 1", "whether others learn if an accusation was right"
+    )
+    last_survivor_wins: bool = option(
+        False, "False, True", "whether the last player left in wins when all the others are out"
+    )
+    max_turns: int = option(300, "1 or more", "number of turns after which the game is truncated", minor=True)
 
     def __post_init__(self) -> None:
         self._check_number("num_players", MIN_PLAYERS, MAX_PLAYERS)
         self._check_number("missing", 1, 3)
         if self.missing > 1 and self.num_players > 4:
             raise OptionError(
-                f"missing={self.missing} needs 3 or 4 players, got num_players={self.num_players}; with more players missing is 1"
+                f"missing={self.missing} needs 3 or 4 players, got num_players={self.num_players}; "
+                "with more players missing is 1",
+                "missing",
             )
         self._check_number("winners", 1, self.num_players - 1)
         for name in ("double_interrogation", "super_sleuth", "announce_result", "last_survivor_wins"):
@@ -119,26 +133,18 @@ class Options:
         self._check_choice("offer_order", ("random", "clockwise"))
         if not self.announce_result and self.winners == 1:
             raise OptionError(
-                "announce_result=False needs winners > 1, got winners=1; with one winner announce_result is True"
+                "announce_result=False needs winners > 1, got winners=1; with one winner announce_result is True",
+                "announce_result",
             )
         self._check_number("max_turns", 1, 2**31 - 1)
 
     def _check_number(self, name: str, least: int, most: int) -> None:
-        value = getattr(self, name)
-        if (
-            isinstance(value, (bool, np.bool_))
-            or not isinstance(value, (int, np.integer))
-            or not least <= value <= most
-        ):
-            raise OptionError(f"{name} must be an integer from {least} to {most}, got {value!r}")
-        object.__setattr__(self, name, int(value))
+        error = partial(OptionError, option=name)
+        object.__setattr__(self, name, check_number(name, getattr(self, name), least, most, error))
 
     def _check_choice(self, name: str, choices: tuple[Any, ...]) -> None:
-        value = getattr(self, name)
-        value = value.item() if isinstance(value, (np.bool_, np.str_)) else value
-        if type(value) is not type(choices[0]) or value not in choices:
-            raise OptionError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
-        object.__setattr__(self, name, value)
+        error = partial(OptionError, option=name)
+        object.__setattr__(self, name, check_choice(name, getattr(self, name), choices, error))
 
     @property
     def hand_size(self) -> int:
@@ -149,19 +155,6 @@ class Options:
     def table_size(self) -> int:
         """Gem cards face up on the table."""
         return NUM_GEMS - self.num_players * self.hand_size - self.missing
-
-
-_DEFAULTS = {field.name: field.default for field in fields(Options)}
-
-
-def parse_option(name: str, text: str) -> int | bool | str:
-    """Turn the text of an option into its type; what does not fit stays text, which `Options`
-    refuses in its own words.
-    """
-    default = _DEFAULTS.get(name)
-    if isinstance(default, bool):
-        return {"true": True, "True": True, "false": False, "False": False}.get(text, text)
-    return int(text) if isinstance(default, int) and re.fullmatch("-?[0-9]{1,15}", text) else text
 
 
 # Everything a kernel needs to know of the game in one record: the tables of the cards, the options,
@@ -198,10 +191,10 @@ RULES = np.dtype(
 
 
 def make_rules(options: Options) -> np.ndarray:
-    """Give the rules of a game as the read-only record that all kernels take (RULES [1]).
+    """Return the rules of a game as the read-only record that all kernels take (RULES [1]).
 
     Raises:
-        OptionError: these are no `Options`.
+        OptionError: these are not `Options`.
     """
     if not isinstance(options, Options):
         raise OptionError(f"options must be Options(num_players=..., ...), got {options!r}")
@@ -244,5 +237,23 @@ def _rules(options: Options) -> np.ndarray:
 
 
 def num_actions(options: Options) -> int:
-    """Count the actions of a game: 448, 653, 858, 1063, 1268 for 3 to 7 players."""
+    """Return the number of actions of a game: 448, 653, 858, 1063, 1268 for 3 to 7 players."""
     return int(make_rules(options)["num_actions"][0])
+
+
+# The action blocks with which a player answers an offer, and the one that declines it; and whom an accusation is about.
+OFFERED = ("accuse", "pass")
+DECLINE = "pass"
+SCORED = {"gem": "accuse"}
+
+
+def action_blocks(options: Options) -> dict[str, slice]:
+    """Return the named blocks of the actions, in their order.
+
+    >>> action_blocks(Options(num_players=3))["accuse"]
+    slice(411, 447, None)
+    """
+    rules = make_rules(options)[0]
+    names = ("ask", "final", "exchange", "accuse", "pass")
+    edges = [0, *(int(rules[field]) for field in ("final_at", "exchange_at", "accuse_at", "pass_at", "num_actions"))]
+    return {name: slice(start, end) for name, (start, end) in zip(names, pairwise(edges), strict=True)}

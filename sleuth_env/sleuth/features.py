@@ -9,7 +9,8 @@ gems), ``N`` the size of the observation.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 from math import comb, log2
 
 import numpy as np
@@ -24,13 +25,14 @@ from ..layout import (
     KNOWN,
     NUMBER,
     ONE_HOT,
-    ONES,
     ROWS_AT_ONCE,
     Block,
     Layout,
+    block_maker,
     words_of,
     write_rows,
 )
+from ..layout import Observer as LayoutObserver
 from .belief import Odds, odds
 from .cards import NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, QUESTIONS, Options, question_gems
 from .clues import clues, read_sheet
@@ -42,140 +44,75 @@ LARGEST_COUNT = max(question_gems(question).bit_count() for question in range(NU
 LARGEST_QUESTION = max(len(question) for question in QUESTIONS)
 
 
-def _record_blocks(players: int, missing: int, record: str) -> list[Block]:
-    """The information record: what the sheet proves, only what the seat was shown, or what a count
-    of all deals says.
+def _record_blocks(block: Callable[..., Block], missing: int, record: str) -> list[Block]:
+    """Return the information record.
+
+    It is what the sheet proves, only what the seat was shown, or what a count of all deals says.
     """
     if record == "raw":
-        return [
-            Block("seen", "seen", (players, NUM_GEMS), axes=("seat", "gem")),
-            Block("missing_gems", "missing_gems", (NUM_GEMS,), axes=("gem",)),
-        ]
+        return [block("seen", "seat gem"), block("missing_gems", "gem")]
     if record == "exact":
         # No answer tells more than which of all sets of gems is missing.
         most = log2(comb(NUM_GEMS, missing))
-        chance = Block("chance", "chance", (players, NUM_GEMS), FRACTION, axes=("holder", "gem"))
         return [
-            chance,
-            Block(
-                "information",
-                "information",
-                (players - 1, NUM_QUESTIONS),
-                FRACTION,
-                scale=most,
-                axes=("opponent", "question"),
-            ),
+            block("chance", "holder gem", FRACTION),
+            block("information", "opponent question", FRACTION, scale=most),
         ]
     return [
-        Block("certain_yes", "has", (players, NUM_GEMS), axes=("holder", "gem")),
-        Block("certain_no", "can", (players, NUM_GEMS), CLEAR_BITS, axes=("holder", "gem")),
-    ]
-
-
-def _event_blocks(players: int) -> list[Block]:
-    return [
-        Block(
-            "event_kind",
-            "events",
-            (players, NUM_EVENT_KINDS),
-            ONE_HOT,
-            base=1,
-            column=KIND,
-            columns=EVENT_FIELDS,
-            axes=("event", "kind"),
-        ),
-        Block(
-            "event_asker",
-            "events",
-            (players, players),
-            ONE_HOT,
-            column=ASKER,
-            columns=EVENT_FIELDS,
-            axes=("event", "seat"),
-        ),
-        Block(
-            "event_target",
-            "events",
-            (players, players),
-            ONE_HOT,
-            column=TARGET,
-            columns=EVENT_FIELDS,
-            axes=("event", "seat"),
-        ),
-        Block(
-            "event_question",
-            "events",
-            (players, NUM_QUESTIONS),
-            ONE_HOT,
-            column=QUESTION,
-            columns=EVENT_FIELDS,
-            axes=("event", "question"),
-        ),
-        Block(
-            "event_card",
-            "events",
-            (players, NUM_SEARCH_CARDS),
-            ONE_HOT,
-            column=CARD,
-            columns=EVENT_FIELDS,
-            axes=("event", "search_card"),
-        ),
-        Block(
-            "event_count",
-            "events",
-            (players, 1),
-            NUMBER,
-            scale=LARGEST_COUNT,
-            column=COUNT,
-            columns=EVENT_FIELDS,
-            axes=("event", "number"),
-        ),
+        block("certain_yes", "holder gem", field="has"),
+        block("certain_no", "holder gem", CLEAR_BITS, field="can"),
     ]
 
 
 def _blocks(players: int, missing: int, max_turns: int, record: str) -> list[Block]:
-    """The layout table: every block in the order in which it lies in the observation."""
+    """Return the layout table: every block in the order in which it lies in the observation."""
+    sizes = {
+        "gem": NUM_GEMS,
+        "question": NUM_QUESTIONS,
+        "search_card": NUM_SEARCH_CARDS,
+        "seat": players,
+        "asker": players,
+        "holder": players,
+        "opponent": players - 1,
+        "event": players,
+        "kind": NUM_EVENT_KINDS,
+        "phase": NUM_PHASES,
+        "elements": LARGEST_QUESTION,
+        "number": 1,
+    }
+    block = block_maker(sizes)
+    event = partial(block, field="events", columns=EVENT_FIELDS)
     return [
-        Block("hand", "hand", (NUM_GEMS,), axes=("gem",)),
-        Block("table", "table", (NUM_GEMS,), axes=("gem",)),
-        *_record_blocks(players, missing, record),
-        Block(
-            "answer_known",
-            "answers",
-            (players, NUM_QUESTIONS, 1),
-            KNOWN,
-            only="told",
-            axes=("seat", "question", "number"),
-        ),
-        Block(
-            "answer_count",
-            "answers",
-            (players, NUM_QUESTIONS, 1),
-            NUMBER,
-            scale=LARGEST_COUNT,
-            only="told",
-            axes=("seat", "question", "number"),
-        ),
-        Block("askers", "askers", (players, NUM_QUESTIONS, players), only="told", axes=("seat", "question", "asker")),
-        Block("seen_by", "seen_by", (players, NUM_GEMS), axes=("seat", "gem")),
-        Block("search", "search", (players, NUM_SEARCH_CARDS), axes=("seat", "search_card")),
-        Block("spent", "spent", (players, NUM_SEARCH_CARDS), axes=("seat", "search_card")),
-        Block("discards", "discards", (NUM_SEARCH_CARDS,), axes=("search_card",)),
-        Block("pile_size", "pile_size", (1,), NUMBER, scale=NUM_SEARCH_CARDS, axes=("number",)),
-        Block("exchanges", "exchanges", (players, 1), NUMBER, scale=max_turns, axes=("seat", "number")),
-        Block("in_contention", "standing", (players, 1), EQUALS, base=IN, axes=("seat", "number")),
-        Block("out", "standing", (players, 1), EQUALS, base=OUT, axes=("seat", "number")),
-        Block("right", "standing", (players, 1), EQUALS, base=RIGHT, axes=("seat", "number")),
-        Block("place", "place", (players, 1), NUMBER, scale=players, axes=("seat", "number")),
-        Block("turn", "turn", (players,), ONE_HOT, axes=("seat",)),
-        Block("phase", "phase", (NUM_PHASES,), ONE_HOT, axes=("phase",)),
-        Block("to_act", "to_act", (1,), EQUALS, base=1, axes=("number",)),
-        Block("first_target", "first_target", (players,), ONE_HOT, axes=("seat",)),
-        Block("first_elements", "first_elements", (LARGEST_QUESTION,), ONE_HOT, base=1, axes=("number",)),
-        Block("accusing", "accusing", (NUM_GEMS,), axes=("gem",)),
-        Block("accused", "accused", (NUM_GEMS,), axes=("gem",)),
-        *_event_blocks(players),
-        Block("turn_number", "turn_number", (1,), NUMBER, scale=max_turns, axes=("number",)),
+        block("hand", "gem"),
+        block("table", "gem"),
+        *_record_blocks(block, missing, record),
+        block("answer_known", "seat question number", KNOWN, field="answers", only="told"),
+        block("answer_count", "seat question number", NUMBER, field="answers", scale=LARGEST_COUNT, only="told"),
+        block("askers", "seat question asker", only="told"),
+        block("seen_by", "seat gem"),
+        block("search", "seat search_card"),
+        block("spent", "seat search_card"),
+        block("discards", "search_card"),
+        block("pile_size", "number", NUMBER, scale=NUM_SEARCH_CARDS),
+        block("exchanges", "seat number", NUMBER, scale=max_turns),
+        block("in_contention", "seat number", EQUALS, field="standing", base=IN),
+        block("out", "seat number", EQUALS, field="standing", base=OUT),
+        block("right", "seat number", EQUALS, field="standing", base=RIGHT),
+        block("place", "seat number", NUMBER, scale=players),
+        block("turn", "seat", ONE_HOT),
+        block("phase", "phase", ONE_HOT),
+        block("to_act", "number", EQUALS, base=1),
+        block("first_target", "seat", ONE_HOT),
+        block("first_elements", "elements", ONE_HOT, base=1),
+        block("accusing", "gem"),
+        block("accused", "gem"),
+        event("event_kind", "event kind", ONE_HOT, base=1, column=KIND),
+        event("event_asker", "event seat", ONE_HOT, column=ASKER),
+        event("event_target", "event seat", ONE_HOT, column=TARGET),
+        event("event_question", "event question", ONE_HOT, column=QUESTION),
+        event("event_card", "event search_card", ONE_HOT, column=CARD),
+        event("event_count", "event number", NUMBER, scale=LARGEST_COUNT, column=COUNT),
+        block("turn_number", "number", NUMBER, scale=max_turns),
     ]
 
 
@@ -187,7 +124,7 @@ def _layout(players: int, missing: int, max_turns: int, record: str) -> Layout:
 
 
 def observation_layout(options: Options, record: str = "sheet") -> Layout:
-    """Give the layout of the observations of a game.
+    """Return the layout of the observations of a game.
 
     Args:
         options: the game's options.
@@ -226,9 +163,11 @@ def _write(rules, codes, views, view_words, evidence, sheets, sheet_words, one, 
     return -1
 
 
-class Observer:
-    """Write the observations of views that lie in one array, which may be filled anew between one
-    `write` and the next.
+class Observer(LayoutObserver):
+    """Write the observations of views, see `sleuth_env.layout.Observer`.
+
+    Its writes raise `Contradiction` for a view that no deal satisfies (not with "raw"); it cannot
+    come from a game.
 
     Args:
         rules: RULES [1].
@@ -240,45 +179,28 @@ class Observer:
     """
 
     def __init__(self, rules: np.ndarray, views: np.ndarray, record: str = "sheet") -> None:
-        self.layout = _layout(
-            int(rules["num_players"][0]), int(rules["missing"][0]), int(rules["max_turns"][0]), record
-        )
+        sizes = (int(rules[name][0]) for name in ("num_players", "missing", "max_turns"))
+        super().__init__(_layout(*sizes, record), views)
         self._rules = rules
-        self._views = views
         self._exact = record == "exact"
-        self._shape = (views.size, self.layout.size)
         rows = ROWS_AT_ONCE if record == "sheet" else 0
-        evidence = np.empty(rows, EVIDENCE)
-        sheets = np.empty(rows, SHEET)
-        self._given = (rules, self.layout.code, views, words_of(views), evidence, sheets, words_of(sheets))
+        self._evidence = np.empty(rows, EVIDENCE)
+        self._sheets = np.empty(rows, SHEET)
+        self._sheet_words = words_of(self._sheets)
 
-    def write(self, out: np.ndarray) -> None:
-        """Write the observations.
-
-        Args:
-            out: float32 [B, N], or int8 [B, N], in which `INT8_ONE` is 1; overwritten.
-
-        Raises:
-            ValueError: `out` has another shape or another type, or is read-only.
-            Contradiction: a view that no deal satisfies (not with "raw"); it cannot come from a
-                game.
-        """
-        self.write_first(self._shape[0], out)
-
-    def write_first(self, number: int, out: np.ndarray) -> None:
-        """Write the observations of the first views only (``number``, at most B) into as many rows,
-        see `write`.
-        """
-        if not 0 <= number <= self._shape[0]:
-            raise ValueError(f"there are {self._shape[0]} views to write the first of, got {number}")
-        if not out.flags.writeable:
-            raise ValueError("out cannot be written to")
-        if out.shape != (number, self._shape[1]) or out.dtype not in ONES:
-            raise ValueError(
-                f"out must be float32 or int8 of the shape {(number, self._shape[1])}, got {out.dtype} of the shape {out.shape}"
-            )
-        one, half = ONES[out.dtype]
-        broken = _write(*self._given, one, half, out)
+    def _fill(self, number: int, one: float, half: float, out: np.ndarray) -> None:
+        broken = _write(
+            self._rules,
+            self.layout.code,
+            self._views,
+            self._words,
+            self._evidence,
+            self._sheets,
+            self._sheet_words,
+            one,
+            half,
+            out,
+        )
         if broken >= 0:
             read_sheet(self._rules, self._views[broken : broken + 1])
         if self._exact and len(out):

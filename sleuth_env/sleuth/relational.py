@@ -19,9 +19,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..game import Game
 from ..kernels import kernel
 from ..policies.mlp import Layer, apply_layer, check_finite, check_most
 from ..policies.policy_file import PolicyError
+from .relations import relations
 
 MOST_UNITS = 1024
 ROWS_AT_ONCE = 256  # what lies between features and logits then fits in memory, however many rows there are
@@ -213,6 +215,7 @@ class Relational:
 
     kind = "relational"
     may_differ: tuple[str, ...] = ("num_players",)
+    integer_tensors: tuple[str, ...] = ()
 
     def __init__(self, layers: Mapping[str, Layer], units: int, features: int | None = None) -> None:
         self.layers = {
@@ -222,9 +225,9 @@ class Relational:
         self.units = units
         self.features = features
 
-    def fit(self, game: Any, options: Any, record: str) -> None:
+    def fit(self, game: Game, options: Any, record: str) -> None:
         """Check that it plays this game, and get ready."""
-        self.relations = game.relations(options, record)
+        self.relations = relations(options, record)
         self.features = self.relations.version if self.features is None else self.features
         if self.features != self.relations.version:
             raise PolicyError(

@@ -1,30 +1,37 @@
-"""The rules of Sleuth as kernels on records: deal, legal, step, outcome.
+"""The rules of Sleuth as kernels on records: what is legal, and what an action does.
 
-A game is one STATE record, a batch is an array of them, a single game is a batch of one. Only the
-kernels here change states. Seats in a state are absolute; in an action they are relative: ``+k`` is
+A game is one STATE record, a batch is an array of them, a single game is a batch of one. Games are
+dealt in `state` and changed here. Seats in a state are absolute; in an action they are relative: ``+k`` is
 the k-th seat to the actor's left. Axis letters: ``B`` games, ``P`` = 7 seats (unused ones stay
 empty), ``Q`` = 43 questions, ``A`` actions.
 """
 
 from __future__ import annotations
 
-from ..bits import lowest, popcount, shuffle
+from ..bits import members, popcount, shuffle
 from ..kernels import inner, kernel
 from .cards import NUM_GEMS, NUM_PAIRS, SEARCH_HAND
+from .results import final_rewards
 from .state import (
     ACCUSED_EVENT,
     ASK_EVENT,
+    ASKER,
+    CARD,
+    COUNT,
     EVENT_FIELDS,
     EXCHANGE_EVENT,
     FINAL_EVENT,
     FINISHED,
     IN,
+    KIND,
     MUST_ACCUSE,
     OFFER,
     OUT,
+    QUESTION,
     RIGHT,
     RIGHT_EVENT,
     SECOND,
+    TARGET,
     TURN,
     WRONG_EVENT,
     P,
@@ -36,7 +43,7 @@ from .state import (
 
 @inner
 def may_ask(rules, s, target, question):
-    """Say whether the actor may ask so, the search card apart (s: the STATE record; or the actor's
+    """Return whether the actor may ask so, the search card apart (s: the STATE record; or the actor's
     VIEW record, with relative seats).
     """
     if s["accusing"] != 0:
@@ -47,8 +54,14 @@ def may_ask(rules, s, target, question):
 
 
 @inner
+def is_shown(rules, question):
+    """Return whether the asker sees the cards that match (rules: one RULES record)."""
+    return rules["num_elements"][question] == 2 and not rules["super_sleuth"]
+
+
+@inner
 def _may_take_turn(s):
-    """Say whether the actor may exchange, or ask a final question."""
+    """Return whether the actor may exchange, or ask a final question."""
     return s["phase"] == TURN and s["accusing"] == 0
 
 
@@ -86,10 +99,7 @@ def _is_legal(rules, s, action):
 
 @inner
 def _mark_asks(rules, s, row):
-    cards = s["search"][s["actor"]]
-    while cards != 0:
-        card = lowest(cards)
-        cards &= cards - 1
+    for card in members(s["search"][s["actor"]]):
         for i in range(rules["num_card_pairs"][card]):
             pair = rules["card_pairs"][card, i]
             for k in range(rules["num_players"] - 1):
@@ -132,12 +142,12 @@ def _record(rules, s, kind, asker, target, question, card, count):
     for i in range(int(rules["num_players"]) - 1, 0, -1):
         for j in range(EVENT_FIELDS):
             events[i, j] = events[i - 1, j]
-    events[0, 0] = kind
-    events[0, 1] = asker
-    events[0, 2] = target
-    events[0, 3] = question
-    events[0, 4] = card
-    events[0, 5] = count
+    events[0, KIND] = kind
+    events[0, ASKER] = asker
+    events[0, TARGET] = target
+    events[0, QUESTION] = question
+    events[0, CARD] = card
+    events[0, COUNT] = count
 
 
 @inner
@@ -148,11 +158,9 @@ def _finish(s):
 
 @inner
 def _reshuffle(s):
-    cards = s["discards"]
     size = 0
-    while cards != 0:
-        s["pile"][size] = lowest(cards)
-        cards &= cards - 1
+    for card in members(s["discards"]):
+        s["pile"][size] = card
         size += 1
     s["discards"] = 0
     s["pile_size"] = size
@@ -227,7 +235,7 @@ def _answer(rules, s, target, question):
     gems = s["hands"][target] & rules["question_gems"][question]
     s["answers"][target, question] = popcount(gems)
     s["askers"][target, question] |= 1 << int(s["actor"])
-    if rules["num_elements"][question] == 2 and not rules["super_sleuth"]:
+    if is_shown(rules, question):
         s["seen"][s["actor"], target] |= gems
     return popcount(gems)
 
@@ -356,7 +364,7 @@ def _act(rules, s, action):
 
 
 @kernel
-def step(rules, states, actions, taken):
+def step(rules, states, actions, taken, rewards):
     """Take one action in every game.
 
     Args:
@@ -365,61 +373,13 @@ def step(rules, states, actions, taken):
         actions: i8 [B].
         taken: u1 [B], written: 1 where the action was taken; 0 where it is illegal, and then the
             state is untouched.
+        rewards: f8 [B, P], written: what each seat gets by this step. All is paid in the last one
+            (see `results.final_rewards`); before it and for an illegal action the rewards are zero.
     """
     for b in range(states.size):
+        rewards[b, :] = 0.0
         taken[b] = _is_legal(rules[0], states[b], actions[b])
         if taken[b]:
             _act(rules[0], states[b], actions[b])
-
-
-# --- results (section 5) ---
-
-
-@inner
-def _rewards(rules, s, row):
-    num_players = int(rules["num_players"])
-    paid = 0.0
-    num_paid = 0
-    for seat in range(num_players):
-        if s["place"][seat] > 0:
-            row[seat] = 1.0 - (s["place"][seat] - 1) / rules["winners"]
-            paid += row[seat]
-            num_paid += 1
-    for seat in range(num_players):
-        if s["place"][seat] == 0:
-            if s["truncated"]:
-                row[seat] = -1.0 / (num_players - 1) if s["standing"][seat] == OUT else 0.0
-            else:
-                row[seat] = -paid / (num_players - num_paid) if num_paid > 0 else -1.0 / (num_players - 1)
-
-
-@kernel
-def outcome(rules, states, rewards, terminated, truncated):
-    """Tell how each game stands.
-
-    Args:
-        rules: RULES [1].
-        states: STATE [B].
-        rewards: f8 [B, P], written: all zero until the game is finished; the j-th right player gets
-            1 - (j-1)/winners, the others share the negative sum; if nobody was right everybody gets
-            -1/(n-1). In a truncated game right players get the same, players who are out -1/(n-1),
-            players still in 0.
-        terminated: u1 [B, P], written: 1 where the game is over for a seat by the rules.
-        truncated: u1 [B, P], written: 1 where the turn limit ended it: for who was still in, as
-            what the others get was settled.
-    """
-    for b in range(states.size):
-        finished = states[b]["phase"] == FINISHED
-        rewards[b, :] = 0.0
-        for seat in range(rules[0]["num_players"]):
-            cut = finished and states[b]["truncated"] and states[b]["standing"][seat] == IN
-            truncated[b, seat] = cut
-            terminated[b, seat] = finished and not cut
-        if finished:
-            _rewards(rules[0], states[b], rewards[b])
-
-
-@inner
-def is_shown(rules, question):
-    """Say whether the asker sees the cards (rules: one RULES record)."""
-    return rules["num_elements"][question] == 2 and not rules["super_sleuth"]
+            if states[b]["phase"] == FINISHED:
+                final_rewards(rules[0], states[b], rewards[b])

@@ -1,5 +1,4 @@
-"""The record of a game, its set-up (section 2 of the rules) and the invariants that it always
-keeps.
+"""The record of a game and its set-up (section 2 of the rules).
 
 Seats in a state are absolute. Axis letters: ``B`` games, ``P`` = 7 seats (unused ones stay empty),
 ``Q`` = 43 questions.
@@ -19,47 +18,47 @@ Q = NUM_QUESTIONS
 EVENT_FIELDS = 6
 KIND, ASKER, TARGET, QUESTION, CARD, COUNT = range(EVENT_FIELDS)
 
-# What is being decided.
+# The phases: what is being decided.
 NUM_PHASES = 5
 TURN, SECOND, OFFER, MUST_ACCUSE, FINISHED = range(NUM_PHASES)
-# How a player stands; LEFT is seen by others only: he has accused and the result is not announced.
+# How a player stands; LEFT is seen by others only: accused, and the result is not announced.
 IN, OUT, RIGHT, LEFT = range(4)
-# Kinds of public events; 0 is no event.
+# Kinds of public events; 0 is the lack of one.
 NUM_EVENT_KINDS = 6
 NO_EVENT, ASK_EVENT, FINAL_EVENT, EXCHANGE_EVENT, RIGHT_EVENT, WRONG_EVENT, ACCUSED_EVENT = range(NUM_EVENT_KINDS + 1)
 
 STATE = np.dtype(
     [
         ("rng", "u8"),  # the game's own random generator
-        ("hands", "i8", P),  # gem masks
-        ("missing_gems", "i8"),
-        ("table", "i8"),
-        ("accusing", "i8"),  # gems named so far in the actor's unfinished accusation
-        ("accused", "i8", P),  # gems of each seat's accusation, 0 before it
-        ("seen", "i8", (P, P)),  # [asker, target]: gems shown
-        ("search", "i8", P),  # search card masks: the face-up cards of each seat,
-        ("discards", "i8"),  # the discard pile,
-        ("spent", "i8", P),  # every card with which a seat has ever paid for a question
+        ("hands", "i8", P),  # [P] masks of the gem cards in each hand
+        ("missing_gems", "i8"),  # mask of the gems set aside
+        ("table", "i8"),  # mask of the gem cards face up
+        ("accusing", "i8"),  # mask of the gems named so far in the actor's unfinished accusation
+        ("accused", "i8", P),  # [P] mask of the gems of each seat's accusation, 0 before it
+        ("seen", "i8", (P, P)),  # [asker, target] mask of the gems shown
+        ("search", "i8", P),  # [P] mask of each seat's face-up search cards
+        ("discards", "i8"),  # mask of the discarded search cards
+        ("spent", "i8", P),  # [P] mask of the search cards with which a seat has ever paid for a question
         ("turn", "i4"),  # whose turn it is
         ("actor", "i4"),  # who decides now, -1 when the game is finished
-        ("phase", "i4"),
+        ("phase", "i4"),  # TURN, SECOND, OFFER, MUST_ACCUSE or FINISHED
         ("turn_number", "i4"),  # from 1
-        ("asked", "i4"),  # interrogations made this turn,
-        ("first_target", "i4"),  # who was asked first, -1 nobody,
-        ("first_elements", "i4"),  # with how many elements
-        ("num_offers", "i4"),
+        ("asked", "i4"),  # number of interrogations made this turn
+        ("first_target", "i4"),  # who was asked first this turn, -1 nobody
+        ("first_elements", "i4"),  # number of elements of the question asked first this turn
+        ("num_offers", "i4"),  # number of players who are offered to accuse
         ("offer_at", "i4"),  # the actor of an OFFER is offers[offer_at]
-        ("num_right", "i4"),
-        ("truncated", "i4"),
-        ("pile_size", "i4"),
-        ("standing", "i4", P),
-        ("place", "i4", P),  # 1 for the first right player, ...; 0 not right
-        ("exchanges", "i4", P),  # how often each seat exchanged its cards
-        ("offers", "i1", P),  # who is offered to accuse, in this order
+        ("num_right", "i4"),  # number of players who were right
+        ("truncated", "i4"),  # 1 where the turn limit has ended the game
+        ("pile_size", "i4"),  # number of search cards in the draw pile
+        ("standing", "i4", P),  # [P] IN, OUT or RIGHT
+        ("place", "i4", P),  # [P] 1 for the first right player, ...; 0 not right
+        ("exchanges", "i4", P),  # [P] number of times that a seat exchanged its cards
+        ("offers", "i1", P),  # [P] who is offered to accuse, in this order
         ("pile", "i1", NUM_SEARCH_CARDS),  # the draw pile; the next card is pile[pile_size - 1]
-        ("answers", "i1", (P, Q)),  # announced counts, -1 unknown
-        ("askers", "i1", (P, Q)),  # bit a: seat a has asked this target this question
-        ("events", "i1", (P, EVENT_FIELDS)),  # the last num_players events, newest first
+        ("answers", "i1", (P, Q)),  # [P, Q] announced numbers, -1 unknown
+        ("askers", "i1", (P, Q)),  # [P, Q] bit a: seat a has asked this seat this question
+        ("events", "i1", (P, EVENT_FIELDS)),  # [P, 6] the last num_players events, newest first
         ("padding", "i1", 3),  # without it a record would have bytes of no field, which copies leave undefined
     ],
     align=True,
@@ -68,19 +67,22 @@ STATE = np.dtype(
 
 def _blank() -> np.ndarray:
     blank = np.zeros(1, STATE)
-    for field in ("answers", "first_target", "turn_number", "events"):
-        blank[field] = 1 if field == "turn_number" else -1
+    blank["actor"] = -1
+    blank["phase"] = FINISHED
+    blank["turn_number"] = 1
+    for field in ("answers", "first_target", "events"):
+        blank[field] = -1
     blank["events"][..., 0] = NO_EVENT
     blank.flags.writeable = False
     return blank
 
 
-# What holds before any card is dealt, STATE [1].
+# What holds before any card is dealt, STATE [1]: there is no game, and nobody is to act.
 BLANK = _blank()
 
 
 def new_states(num_games: int) -> np.ndarray:
-    """Make blank records, STATE [num_games], that `deal` can fill."""
+    """Return blank states, STATE [num_games], for `deal` to fill."""
     # As plain bytes: NumPy copies records field by field.
     return BLANK.view(f"V{STATE.itemsize}").repeat(num_games).view(STATE)
 
@@ -124,6 +126,7 @@ def _deal(rules, blank, states, seeds):
     for b in range(states.size):
         states[b] = blank[0]
         s = states[b]
+        s["phase"] = TURN
         s["rng"] = seeds[b]
         _deal_gems(rules[0], s)
         _deal_search_cards(rules[0], s)

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from .cards import NUM_SEARCH_CARDS, SEARCH_HAND, OptionError, Options, make_rules, parse_option
+from ..options import OptionError, parse_option
+from .cards import NUM_SEARCH_CARDS, SEARCH_HAND, Options, make_rules
 from .notation import (
     NotationError,
     action_name,
@@ -32,7 +33,7 @@ from .notation import (
     search_card_names,
 )
 from .rules import legal, step
-from .state import COUNT, FINISHED, RIGHT, STATE, new_states
+from .state import COUNT, FINISHED, RIGHT, STATE, TURN, new_states
 
 HEADER = "sleuth game 1"
 MAX_TEXT = 2_000_000  # characters; the longest game of 300 turns has some 100,000
@@ -136,7 +137,8 @@ class _Replay:
         """
         seat = int(self.state["actor"])
         taken = np.zeros(1, np.uint8)
-        step(self.rules, self.states, np.array([action], np.int64), taken)
+        rewards = np.zeros((1, int(self.rules["num_players"][0])))
+        step(self.rules, self.states, np.array([action], np.int64), taken, rewards)
         if not taken[0]:
             return None
         if action < self.rules["exchange_at"][0]:
@@ -295,7 +297,7 @@ def _read_options(lines: _Lines) -> Options:
             _fail(number, line, f"unknown option {quoted(name)}; expected {alternatives(name, names)}")
         if name in chosen:
             _fail(number, line, f"option {name} is given twice")
-        chosen[name] = parse_option(name, value[:MAX_SHOWN])
+        chosen[name] = parse_option(Options, name, value[:MAX_SHOWN])
     try:
         return Options(**chosen)
     except OptionError as error:
@@ -352,6 +354,7 @@ def _read_deal(lines: _Lines) -> tuple[Options, np.ndarray]:
     pile = cards.read("pile", NUM_SEARCH_CARDS - SEARCH_HAND * options.num_players)
     state["pile"][: len(pile)] = pile[::-1]
     state["pile_size"] = len(pile)
+    state["phase"] = TURN
     state["turn"] = state["actor"] = _read_first(lines, options)
     state["rng"] = _read_generator(lines)
     return options, states

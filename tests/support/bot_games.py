@@ -65,7 +65,7 @@ class BotGames:
         kernels.legal(self.rules, states, legal)
         seeds = self.rng.integers(0, 2**64, rows.size, np.uint64)
         decisions = Decisions(bot, rows, states.copy(), views, legal, seeds, bot.act(views, legal, seeds))
-        kernels.step(self.rules, states, decisions.actions, taken)
+        kernels.step(self.rules, states, decisions.actions, taken, np.zeros((len(taken), 7)))
         assert taken.all(), f"{bot.name} chose illegal actions {decisions.actions[taken == 0]}"
         self.states[rows] = states
         return decisions

@@ -158,15 +158,14 @@ def assert_legal_actions_agree(options: Options, states: np.ndarray, duels: Sequ
     assert_equal("legal actions", marks, expected)
 
 
-def assert_outcomes_agree(options: Options, states: np.ndarray, duels: Sequence[Duel]) -> None:
-    """Compare rewards and how the games ended, and let the kernel check its own invariants."""
+def assert_outcomes_agree(options: Options, states: np.ndarray, duels: Sequence[Duel], returns: np.ndarray) -> None:
+    """Compare what each seat got (f8 [B, 7]), is still to get and how the games ended, and the kernel's own invariants."""
     size = states.size
     rules = make_rules(options)
-    rewards = np.full((size, 7), 7.0)
     terminated = np.full((size, 7), 7, "u1")
     truncated = np.full((size, 7), 7, "u1")
     flags = np.full(size, -1)
-    kernels.outcome(rules, states, rewards, terminated, truncated)
+    kernels.ends(rules, states, terminated, truncated)
     kernels.problems(rules, states, flags)
     finished = np.array([duel.oracle.phase == "finished" for duel in duels])
     seats = options.num_players
@@ -176,7 +175,7 @@ def assert_outcomes_agree(options: Options, states: np.ndarray, duels: Sequence[
     )
     expected = np.zeros((size, 7))
     expected[:, :seats] = [duel.oracle.rewards() for duel in duels]
-    np.testing.assert_allclose(rewards, expected, rtol=0, atol=1e-12, err_msg="rewards")
+    np.testing.assert_allclose(returns, expected, rtol=0, atol=1e-12, err_msg="rewards")
     assert_equal("terminated", terminated[:, :seats], finished[:, None] & ~cut)
     assert_equal("truncated", truncated[:, :seats], finished[:, None] & cut)
     assert_equal("problems", flags, np.zeros(size))
@@ -201,6 +200,8 @@ def play_batch(options: Options, seeds: Sequence[int], choose: Chooser) -> Count
     states = kernels.new_states(size)
     expected = kernels.new_states(size)
     taken = np.zeros(size, "u1")
+    rewards = np.zeros((size, 7))
+    returns = np.zeros((size, 7))
     duels = [Duel(options, seed, expected[i : i + 1]) for i, seed in enumerate(seeds)]
     kernels.deal(rules, states, np.array(seeds, "u8"))
     chance = random.Random(seeds[0])
@@ -208,7 +209,7 @@ def play_batch(options: Options, seeds: Sequence[int], choose: Chooser) -> Count
     while True:
         assert_states_agree(states, expected, duels)
         assert_legal_actions_agree(options, states, duels)
-        assert_outcomes_agree(options, states, duels)
+        assert_outcomes_agree(options, states, duels, returns)
         playing = [duel.oracle.phase != "finished" for duel in duels]
         if not any(playing):
             return happened
@@ -216,7 +217,8 @@ def play_batch(options: Options, seeds: Sequence[int], choose: Chooser) -> Count
         actions = [
             choose(duel.oracle, chance) if going_on else anything for duel, going_on in zip(duels, playing, strict=True)
         ]
-        kernels.step(rules, states, np.array(actions), taken)
+        kernels.step(rules, states, np.array(actions), taken, rewards)
+        returns += rewards
         # A finished game takes no action at all.
         assert taken.tolist() == playing
         for i in np.flatnonzero(playing):

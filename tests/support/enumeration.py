@@ -15,7 +15,7 @@ Deal = tuple[set[int], ...]
 
 @lru_cache
 def all_deals(num_holders: int, cards: range) -> list[Deal]:
-    """Give every way to hand out the cards: per holder the set of his cards."""
+    """Return every way to hand out the cards: for each holder the set of their cards."""
     return [
         tuple({card for card, holder in zip(cards, holders, strict=True) if holder == h} for h in range(num_holders))
         for holders in product(range(num_holders), repeat=len(cards))
@@ -23,14 +23,14 @@ def all_deals(num_holders: int, cards: range) -> list[Deal]:
 
 
 def satisfies(deal: Deal, constraints: Sequence[Constraint], possible: dict[int, set[int]]) -> bool:
-    """Say whether a deal agrees with all that is known."""
+    """Return whether a deal agrees with all that is known."""
     if not all(deal[holder] <= allowed for holder, allowed in possible.items()):
         return False
     return all(least <= len(deal[holder].intersection(cards)) <= most for holder, cards, least, most in constraints)
 
 
 def assert_sound(sheet: np.void, deals: Sequence[Deal]) -> None:
-    """Check that what is marked on a sheet is so in every deal."""
+    """Check that every mark on a sheet is true in every deal."""
     for deal in deals:
         for h, hand in enumerate(deal):
             assert set(cards_of(sheet["has"][h])) <= hand <= set(cards_of(sheet["can"][h]))

@@ -1,6 +1,4 @@
-"""Positions of whole games for tests of deductions, and all deals of a position by plain
-enumeration.
-"""
+"""Positions of whole games for tests of deduction, and all deals of a position by enumeration."""
 
 from __future__ import annotations
 
@@ -26,38 +24,39 @@ from sleuth_env.sleuth.clues import clues
 
 
 def positions(options: Options, bot: str, games: int, seed: int) -> np.ndarray:
-    """Play games and give the views of whoever had to decide, VIEW [N], in the order of play."""
+    """Play games; return the views of whoever had to decide, VIEW [N], in the order of play."""
     rules = make_rules(options)
     states = new_states(games)
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     player = make_bot(bot, options)
     seen = []
-    deal(rules, states, chance.integers(0, 2**63, games).astype(np.uint64))
+    deal(rules, states, rng.integers(0, 2**63, games).astype(np.uint64))
     mask = np.zeros((games, num_actions(options)), np.uint8)
     taken = np.zeros(games, np.uint8)
+    rewards = np.zeros((games, options.num_players))
     while (states["phase"] != FINISHED).any():
         going = states["phase"] != FINISHED
         views = np.zeros(games, VIEW)
         legal(rules, states, mask)
         view(rules, states, np.maximum(states["actor"], 0).astype(np.int64), views)
         seen.append(views[going])
-        step(rules, states, player.act(views, mask, chance.integers(0, 2**63, games).astype(np.uint64)), taken)
+        seeds = rng.integers(0, 2**63, games).astype(np.uint64)
+        step(rules, states, player.act(views, mask, seeds), taken, rewards)
     return np.concatenate(seen)
 
 
 def evidence_of(options: Options, views: np.ndarray) -> np.ndarray:
-    """Give the evidence of some views, EVIDENCE [N]."""
+    """Return the evidence of some views, EVIDENCE [N]."""
     evidence = np.zeros(views.shape, EVIDENCE)
     clues(make_rules(options), views, evidence)
     return evidence
 
 
 def all_deals(evidence: np.void, limit: int) -> list[dict[int, int]] | None:
-    """List every deal (holder by card): all hands that each holder's bounds allow, joined; None
-    beyond ``limit`` deals.
+    """List every deal (holder by card), or None if there are more than ``limit``.
 
-    It knows nothing but the definition: each card lies with one holder who may have it, and his
-        bounds must hold.
+    All hands that each holder's bounds allow are joined. It knows nothing but the definition: each
+    card lies with one holder who may have it, and their bounds must hold.
     """
     hands = sorted(
         ((all_hands(evidence, holder).tolist(), holder) for holder in range(int(evidence["num_holders"]))),
@@ -72,7 +71,7 @@ def all_deals(evidence: np.void, limit: int) -> list[dict[int, int]] | None:
 
 
 def all_hands(evidence: np.void, holder: int) -> np.ndarray:
-    """List all sets of cards (masks, i8) that one holder may have by his own bounds."""
+    """List all sets of cards (masks, i8) that one holder's own bounds allow."""
     bounds = bounds_of(evidence, holder)
     hands = np.zeros(1, np.int64)
     left = int(evidence["possible"][holder]) & int(evidence["cards"])
@@ -88,7 +87,7 @@ def all_hands(evidence: np.void, holder: int) -> np.ndarray:
 
 
 def bounds_of(evidence: np.void, holder: int) -> list[tuple[int, int, int]]:
-    """List a holder's bounds that say anything: cards, least, most."""
+    """List a holder's bounds that exclude anything: cards, least, most."""
     bounds = zip(
         evidence["sets"].tolist(), evidence["least"][holder].tolist(), evidence["most"][holder].tolist(), strict=True
     )
@@ -96,7 +95,7 @@ def bounds_of(evidence: np.void, holder: int) -> list[tuple[int, int, int]]:
 
 
 def may_hold(evidence: np.void, holder: int, hands: np.ndarray) -> np.ndarray:
-    """Tell of sets of cards (masks, i8 [N]) whether one holder may have them, u1 [N]."""
+    """Return whether one holder may have each of some sets of cards (masks, i8 [N]), u1 [N]."""
     fits = hands & ~evidence["possible"][holder] == 0
     for cards, least, most in bounds_of(evidence, holder):
         number = np.bitwise_count(hands & cards)
@@ -105,9 +104,7 @@ def may_hold(evidence: np.void, holder: int, hands: np.ndarray) -> np.ndarray:
 
 
 def _joined(left: int, hands: list[list[int]], last: frozenset[int]) -> Iterator[list[int]]:
-    """Give every choice of a hand for each holder such that the hands are disjoint and take all the
-    cards that are left.
-    """
+    """Yield every choice of disjoint hands, one for each holder, that takes all the cards left."""
     if not hands:
         if left in last:
             yield [left]

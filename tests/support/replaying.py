@@ -108,7 +108,7 @@ class Replay:
     def _take(self, action: int, at: int, end: int) -> None:
         self._mix_pile(at, end)
         taken = np.zeros(1, "u1")
-        kernels.step(self.rules, self.game, np.array([action]), taken)
+        kernels.step(self.rules, self.game, np.array([action]), taken, np.zeros((1, 7)))
         assert taken[0], "the changed game does not allow what happened"
         self.history.actions.append(action)
         self.history.states.append(self.game.copy())

@@ -36,6 +36,7 @@ class Situation:
         self.rules = make_rules(options)
         self.n = options.num_players
         self.states = kernels.new_states(1)
+        self.last_rewards = np.zeros((1, 7))
         kernels.deal(self.rules, self.states, np.array([1], "u8"))
         self.states["turn"] = self.states["actor"] = 0
         self._lay_gems(missing, hands or {})
@@ -74,7 +75,7 @@ class Situation:
     def do(self, *action: object) -> bool:
         """Take an action in words; return whether the kernel took it."""
         taken = np.zeros(1, "u1")
-        kernels.step(self.rules, self.states, np.array([NUMBERS[self.n][action]]), taken)
+        kernels.step(self.rules, self.states, np.array([NUMBERS[self.n][action]]), taken, self.last_rewards)
         assert self.problems() == 0
         return bool(taken[0])
 
@@ -133,10 +134,10 @@ class Situation:
 
     def rewards(self) -> list[float]:
         """Return the players' rewards."""
-        rewards = np.zeros((1, 7))
+        rewards = self.last_rewards
         terminated = np.zeros((1, 7), "u1")
         truncated = np.zeros((1, 7), "u1")
-        kernels.outcome(self.rules, self.states, rewards, terminated, truncated)
+        kernels.ends(self.rules, self.states, terminated, truncated)
         self.cut_off = [seat for seat in range(self.n) if truncated[0, seat]]
         self.ended_by_rules = bool(terminated[0, : self.n].all())
         self.cut_short = bool(self.cut_off)

@@ -50,7 +50,7 @@ def play(options: Options, seed: int, player: Player) -> History:
     while states["phase"][0] != kernels.FINISHED:
         action = player(game, chance)
         game.step(action)
-        kernels.step(rules, states, np.array([action]), taken)
+        kernels.step(rules, states, np.array([action]), taken, np.zeros((1, 7)))
         history.actions.append(action)
         history.states.append(states.copy())
     return history

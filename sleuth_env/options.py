@@ -1,0 +1,95 @@
+"""The options of a game, described once as data and read by its docstring, ``--help``, the manual and configurations.
+
+A game's options are a frozen dataclass whose fields are made by `option`. It checks itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+WIDTH = 100  # of a docstring
+
+
+class OptionError(ValueError):
+    """An option has a value that the rules do not know; the message lists the legal ones.
+
+    Attributes:
+        option: its name; empty where the message is about none in particular.
+    """
+
+    def __init__(self, message: str, option: str = "") -> None:
+        super().__init__(message)
+        self.option = option
+
+
+class UnknownOptionError(ValueError):
+    """An option has an unknown name; the message lists the known ones."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """What is said of an option.
+
+    Args:
+        name: the option.
+        default: its value where none is given.
+        values: the legal values, in words.
+        meaning: what it settles, one phrase.
+        minor: whether a policy that was trained under one value can play under another: it changes
+            neither the size of anything nor what an action is worth.
+    """
+
+    name: str
+    default: Any
+    values: str
+    meaning: str
+    minor: bool
+
+
+def option(default: Any, values: str, meaning: str, minor: bool = False) -> Any:
+    """Return a field of an options dataclass; see `Described`."""
+    return dataclasses.field(default=default, metadata={"values": values, "meaning": meaning, "minor": minor})
+
+
+def described(options: Any) -> list[Described]:
+    """Return the description of each option of an options dataclass, or of an instance of one."""
+    return [Described(field.name, field.default, **field.metadata) for field in dataclasses.fields(options)]
+
+
+def documented(options: type[T]) -> type[T]:
+    """Write the descriptions of the options into the docstring of their dataclass, in the place of ``{options}``."""
+    lines: list[str] = []
+    for about in described(options):
+        text = f"{about.name}: {about.meaning} ({about.values}; default {about.default!r})."
+        lines += textwrap.wrap(text, WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 12)
+    options.__doc__ = (options.__doc__ or "").replace("        {options}", "\n".join(lines))
+    return options
+
+
+def check_names(options: Any, names: Mapping[str, Any], game: str) -> None:
+    """Check that each name is one of the options.
+
+    Raises:
+        UnknownOptionError: one is not.
+    """
+    known = [field.name for field in dataclasses.fields(options)]
+    for name in names:
+        if name not in known:
+            raise UnknownOptionError(f"unknown option {name!r}; the options of {game} are {', '.join(known)}")
+
+
+def parse_option(options: Any, name: str, text: str) -> int | bool | str:
+    """Turn the text of an option into its type.
+
+    What does not fit stays text, which the options refuse in their own words.
+    """
+    default = {field.name: field.default for field in dataclasses.fields(options)}.get(name)
+    if isinstance(default, bool):
+        return {"true": True, "True": True, "false": False, "False": False}.get(text, text)
+    return int(text) if isinstance(default, int) and re.fullmatch("-?[0-9]{1,15}", text) else text

@@ -1,0 +1,94 @@
+"""The games for which the tests of every game are run, and what such a test must know of each.
+
+A game has its options to try, and `redealt`: another first state that a seat cannot tell from the
+true one by all that it has seen, from which the same actions lead to the same public course.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sleuth_env import sleuth
+from sleuth_env.game import Game
+from tests.support import follow
+from tests.support.replaying import Replay
+from tests.support.strategies import LIVELY
+from tests.support.substitution import History
+from tests.support.substitution import play as play_sleuth
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A game with the options to try.
+
+    Args:
+        game: the module.
+        options: some of its options.
+        twice: plays the beginning of a game for a seed and a viewer; returns the last state (STATE
+            [1]) of the true game and of one whose secrets were changed.
+    """
+
+    game: Game
+    options: list[Any]
+    twice: Callable[[Any, int, int], tuple[np.ndarray, np.ndarray]]
+
+
+def sleuth_twice(options: Any, viewer: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Replay a beginning of a game of Sleuth with other hidden cards, see `substitution`."""
+    history: History = play_sleuth(options, seed, LIVELY).cut(30)
+    return history.states[-1], Replay(history, viewer, seed).history.states[-1]
+
+
+def follow_twice(options: Any, viewer: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Play a beginning of a game of Follow, and exchange the cards that others still hold at its end."""
+    rules = follow.make_rules(options)
+    rng = random.Random(seed)
+    states = follow.new_states(1)
+    follow.deal(rules, states, np.array([seed], np.uint64))
+    first = states.copy()
+    actions = []
+    for _ in range(rng.randrange(3 * options.num_players)):
+        legal = np.zeros((1, follow.num_actions(options)), np.uint8)
+        follow.legal(rules, states, legal)
+        if not legal.any():
+            break
+        actions.append(rng.choice(np.flatnonzero(legal[0]).tolist()))
+        _play(rules, states, actions[-1])
+    others = [seat for seat in range(options.num_players) if seat != viewer]
+    held = [card for seat in others for card in range(32) if int(states["hands"][0, seat]) >> card & 1]
+    rng.shuffle(held)
+    changed = first.copy()
+    for seat in others:
+        number = int(states["hands"][0, seat]).bit_count()
+        # What has been played stays; what is still held comes from the others' cards.
+        played = int(first["hands"][0, seat]) & ~int(states["hands"][0, seat])
+        changed["hands"][0, seat] = played | sum(1 << held.pop() for _ in range(number))
+    for action in actions:
+        _play(rules, changed, action)
+    return states, changed
+
+
+def _play(rules: np.ndarray, states: np.ndarray, action: int) -> None:
+    taken = np.zeros(1, np.uint8)
+    follow.step(rules, states, np.array([action]), taken, np.zeros((1, int(rules["num_players"][0]))))
+    assert taken[0]
+
+
+TRIED = {
+    "sleuth": Tried(
+        sleuth,  # type: ignore[arg-type]
+        [
+            sleuth.Options(num_players=3),
+            sleuth.Options(num_players=4, winners=2, announce_result=False, double_interrogation=True),
+            sleuth.Options(num_players=4, missing=2, super_sleuth=True),
+            sleuth.Options(num_players=7, last_survivor_wins=True, max_turns=9),
+        ],
+        sleuth_twice,
+    ),
+    "follow": Tried(follow, [follow.Options(num_players=n) for n in (3, 5, 8)], follow_twice),  # type: ignore[arg-type]
+}

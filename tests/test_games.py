@@ -1,0 +1,251 @@
+"""What every game must keep, by its contract alone: conformance, batches, privacy, snapshots."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+from pettingzoo.test import api_test, seed_test
+
+from sleuth_env.envs.aec import GameEnv
+from sleuth_env.envs.binding import bound
+from sleuth_env.envs.sb3 import vec_env_class
+from sleuth_env.envs.solo import GameSoloEnv, GameSoloVectorEnv
+from sleuth_env.envs.vector import GameVectorEnv
+from sleuth_env.envs.wrappers import wrapped
+from sleuth_env.options import described
+from tests.support.games import TRIED, Tried
+
+CASES = [
+    pytest.param(tried, options, id=f"{name}-{options.num_players}p")
+    for name, tried in TRIED.items()
+    for options in tried.options
+]
+each_case = pytest.mark.parametrize(("tried", "options"), CASES)
+
+
+def named(options: Any) -> dict[str, Any]:
+    return {about.name: getattr(options, about.name) for about in described(options)}
+
+
+def aec(tried: Tried, options: Any, **settings: Any) -> GameEnv:
+    face = type("Env", (GameEnv,), {"game": tried.game, "metadata": {"name": "tried", "render_modes": []}})
+    return face(**settings, **named(options))
+
+
+# --- conformance ---
+
+
+@each_case
+def test_the_blocks_of_actions_are_all_actions_in_order(tried: Tried, options: Any) -> None:
+    game = tried.game
+    blocks = game.action_blocks(options)
+    numbers = [action for block in blocks.values() for action in range(block.start, block.stop)]
+    assert numbers == list(range(game.num_actions(options)))
+    names = list(blocks)
+    assert list(game.OFFERED) == (names[-len(game.OFFERED) :] if game.OFFERED else [])
+    assert game.DECLINE in (*game.OFFERED, "")
+    for axis, name in game.SCORED.items():
+        lengths = {
+            size
+            for block in layouts(tried, options)[0]
+            for a, size in zip(block.axes, block.shape, strict=True)
+            if a == axis
+        }
+        assert lengths == {blocks[name].stop - blocks[name].start}
+
+
+@each_case
+def test_the_name_of_every_action_is_read_back(tried: Tried, options: Any) -> None:
+    game = tried.game
+    for action in range(game.num_actions(options)):
+        assert game.parse_action(game.action_name(action, options), options) == action
+
+
+def layouts(tried: Tried, options: Any) -> list[Any]:
+    return [tried.game.observation_layout(options, record) for record in tried.game.RECORDS]
+
+
+@each_case
+def test_every_block_has_a_name_for_each_axis_and_equal_axes_are_equally_long(tried: Tried, options: Any) -> None:
+    for layout in layouts(tried, options):
+        sizes: dict[str, int] = {}
+        for block in layout:
+            assert len(block.axes) == len(block.shape)
+            for axis, size in zip(block.axes, block.shape, strict=True):
+                assert sizes.setdefault(axis, size) == size
+        assert sum(block.size for block in layout) == layout.size
+
+
+@each_case
+def test_pettingzoo_takes_it(tried: Tried, options: Any) -> None:
+    api_test(wrapped(aec(tried, options)), num_cycles=60)
+    seed_test(lambda: wrapped(aec(tried, options)), num_cycles=20)
+
+
+# --- kernels ---
+
+
+def kernels_play(tried: Tried, options: Any, size: int, seeds: np.ndarray, choices: np.ndarray) -> list[list[bytes]]:
+    """Play a batch by fixed choices (f8 [T, B]); return for each row all that the kernels write, step by step."""
+    game = tried.game
+    rules = game.make_rules(options)
+    players = options.num_players
+    states = game.new_states(size)
+    game.deal(rules, states, seeds)
+    written: list[list[bytes]] = [[] for _ in range(size)]
+    for choice in choices:
+        legal = np.zeros((size, game.num_actions(options)), np.uint8)
+        game.legal(rules, states, legal)
+        order = np.cumsum(legal, axis=1)
+        actions = (order > (choice * order[:, -1])[:, None]).argmax(axis=1)
+        taken = np.zeros(size, np.uint8)
+        rewards = np.full((size, players), 7.0)
+        game.step(rules, states, actions, taken, rewards)
+        u1 = [np.full((size, players), 7, np.uint8) for _ in range(3)]
+        due = np.full((size, players), 7.0)
+        places = np.full((size, players), 7, np.int32)
+        game.ends(rules, states, *u1[:2])
+        game.settled(rules, states, u1[2], due)
+        game.standings(rules, states, places)
+        views = np.zeros(size, game.VIEW)
+        game.view(rules, states, np.zeros(size, np.int64), views)
+        observations = np.zeros((size, game.observation_layout(options, game.RECORDS[0]).size), np.float32)
+        game.Observer(rules, views, game.RECORDS[0]).write(observations)
+        assert (observations >= 0).all()
+        assert (observations <= 1).all()
+        counted = [np.asarray(numbers) for numbers in game.counts(rules, states).values()]
+        for row in range(size):
+            arrays = [states, legal, taken, rewards, *u1, due, places, views, observations, *counted]
+            written[row] += [array[row].tobytes() for array in arrays]
+    return written
+
+
+@each_case
+def test_a_row_of_a_batch_is_a_batch_of_one(tried: Tried, options: Any) -> None:
+    rng = np.random.default_rng(1)
+    seeds = rng.integers(0, 2**64, 5, np.uint64)
+    choices = rng.random((40, 5))
+    together = kernels_play(tried, options, 5, seeds, choices)
+    for row in range(5):
+        alone = kernels_play(tried, options, 1, seeds[row : row + 1], choices[:, row : row + 1])
+        assert alone[0] == together[row]
+
+
+@each_case
+def test_rewards_end_with_the_game_and_what_was_due_is_paid(tried: Tried, options: Any) -> None:
+    """What a settled seat is still to get is what the steps to the end then pay it."""
+    game = tried.game
+    rules = game.make_rules(options)
+    rng = np.random.default_rng(2)
+    players = options.num_players
+    for seed in range(25):
+        states = game.new_states(1)
+        assert states["actor"][0] == -1
+        game.deal(rules, states, np.array([seed], np.uint64))
+        promised = np.full(players, np.nan)
+        while states["actor"][0] >= 0:
+            legal = np.zeros((1, game.num_actions(options)), np.uint8)
+            game.legal(rules, states, legal)
+            rewards = np.zeros((1, players))
+            game.step(rules, states, np.array([rng.choice(np.flatnonzero(legal[0]))]), np.zeros(1, np.uint8), rewards)
+            promised -= rewards[0]
+            settled = np.zeros((1, players), np.uint8)
+            due = np.zeros((1, players))
+            game.settled(rules, states, settled, due)
+            # Once settled, what was promised and what is due stay the same.
+            known = (settled[0] > 0) & ~np.isnan(promised)
+            assert promised[known] == pytest.approx(due[0][known])
+            promised = np.where(settled[0] > 0, due[0], np.nan)
+        assert settled.all()
+        assert not due.any()
+        taken = np.ones(1, np.uint8)
+        game.step(rules, states, np.zeros(1, np.int64), taken, rewards)
+        assert not taken[0]
+        assert not rewards.any()
+
+
+# --- privacy ---
+
+
+@each_case
+def test_no_seat_notices_a_change_of_what_it_cannot_know(tried: Tried, options: Any) -> None:
+    game = tried.game
+    rules = game.make_rules(options)
+    changed = 0
+    for seed in range(6):
+        for viewer in range(options.num_players):
+            true, other = tried.twice(options, viewer, seed)
+            changed += true.tobytes() != other.tobytes()
+            assert received(tried, rules, options, true, viewer) == received(tried, rules, options, other, viewer)
+    assert changed > options.num_players
+
+
+def received(tried: Tried, rules: np.ndarray, options: Any, states: np.ndarray, viewer: int) -> list[bytes]:
+    """Return all that a seat is given."""
+    game = tried.game
+    views = np.zeros(1, game.VIEW)
+    game.view(rules, states, np.array([viewer]), views)
+    parts = [views.tobytes()]
+    for record in game.RECORDS:
+        if record == "exact" and options.num_players > 4:
+            continue
+        observation = np.zeros((1, game.observation_layout(options, record).size), np.float32)
+        game.Observer(rules, views, record).write(observation)
+        parts.append(observation.tobytes())
+    legal = np.zeros((1, game.num_actions(options)), np.uint8)
+    if states["actor"][0] == viewer:
+        game.legal(rules, states, legal)
+    return [*parts, legal.tobytes()]
+
+
+# --- snapshots ---
+
+
+def faces(tried: Tried, options: Any) -> list[Any]:
+    settings = named(options)
+    game = tried.game
+    return [
+        aec(tried, options),
+        bound(GameSoloEnv, game)(opponents="random", **settings),
+        bound(GameSoloVectorEnv, game)(2, opponents="random", **settings),
+        bound(GameVectorEnv, game)(2, **settings),
+        vec_env_class(game, "VecEnv")(2, ["random"], **settings),
+    ]
+
+
+def moved_on(env: Any) -> str:
+    """Take legal actions; return all that comes back as text."""
+    if isinstance(env, GameEnv):
+        if not env.agents or env.terminations[env.agent_selection] or env.truncations[env.agent_selection]:
+            return "over"
+        env.step(int(np.flatnonzero(env.action_mask(env.agent_selection))[-1]))
+        return str((env.last(), env.rewards))
+    masks = np.atleast_2d(env.action_masks())
+    # The last legal actions: in Sleuth offers are declined.
+    actions = masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+    if isinstance(env, GameSoloEnv):
+        found = env.step(int(actions[0]))
+        if found[2] or found[3]:
+            env.reset()
+        return str([found[0].tolist(), *found[1:4]])
+    return str([part.tolist() for part in env.step(actions)[:3]])
+
+
+@each_case
+def test_every_face_goes_on_from_a_snapshot_as_it_did(tried: Tried, options: Any) -> None:
+    for env, twin in zip(faces(tried, options), faces(tried, options), strict=True):
+        env.reset()
+        for _ in range(3):
+            moved_on(env)
+        snapshot = copy.deepcopy(env.get_state())
+        first = [moved_on(env) for _ in range(12)]
+        env.set_state(snapshot)
+        assert [moved_on(env) for _ in range(12)] == first
+        twin.reset()
+        twin.set_state(snapshot)
+        assert [moved_on(twin) for _ in range(12)] == first
+        with pytest.raises(ValueError, match="that is not a snapshot"):
+            env.set_state({"states": snapshot.states})
