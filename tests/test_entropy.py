@@ -1,6 +1,4 @@
-"""The bot `entropy` knows what the exact count proves, asks what it values most, and guesses well
-where it must.
-"""
+"""The bot `entropy` knows what the exact count proves, and asks what it values most."""
 
 from __future__ import annotations
 

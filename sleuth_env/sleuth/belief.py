@@ -1,4 +1,4 @@
-"""What a seat may believe about the hidden gems: of a view, many views, a game text, or for a network.
+"""What a seat may believe about the hidden gems.
 
 `belief` counts the deals that fit one view, `beliefs` does so for many views and says what their
 questions are worth, `belief_in_game` starts from a game text, and `odds` returns numbers that a

@@ -104,7 +104,7 @@ def accuse_or_decline(rules, views, sheets, actions):
 
 @inner
 def best_ask(rules, v, legal, bits, worths, costs):
-    """Return the ask of the greatest worth after the price of its search card, -1 if none is worth a turn.
+    """Return the ask that is worth most after the price of its card, -1 if none is worth a turn.
 
     Args:
         rules: one RULES record.

@@ -142,7 +142,7 @@ def _subset(cells, index):
 
 @inner
 def _pose(e, sheet, holder, question, shown, answer, trial):
-    """Write evidence with a hypothetical answer into `trial`; False once there is no further answer.
+    """Write evidence with a hypothetical answer into `trial`; False when no answer is left.
 
     An answer is an index: of the number of undecided cells that the holder has or, if shown, of
     which ones. What the sheet has already made of the evidence goes along, so that the answer is
