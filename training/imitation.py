@@ -24,13 +24,11 @@ from sleuth_env.policies.policy import save_policy
 from sleuth_env.policies.policy_file import SUFFIX, PolicyError
 
 from .checkpoint import package_versions
-from .command import Parser, add_keys, failed, free_name, overridden, parsed, say
-from .config import Config, ConfigError, make_config
-from .config_file import read_file
+from .config import Config, ConfigError, read_config
 from .decisions import masked_log_probs
 from .lessons import DECLINED, KINDS, Ints, Lessons, collect
 from .network import device_of, make_network
-from .screen import Screen
+from .terminal import Parser, Screen, add_keys, failed, free_name, game_of, parsed, say
 
 DESCRIPTION = """Let the policy of a configuration learn to decide like a teacher, and save it for training to start from:
 
@@ -167,7 +165,7 @@ def lines(marks: Sequence[Marks]) -> list[str]:
 # --- the command line ---
 
 
-def make_parser() -> Parser:
+def make_parser(game: Any) -> Parser:
     """Make a parser with the options of imitation and one for each key of the schema."""
     parser = Parser(
         "python -m training.imitate", DESCRIPTION, "%(prog)s [-h] CONFIG --teacher BOT --out FILE [--OPTION VALUE ...]"
@@ -204,7 +202,7 @@ def make_parser() -> Parser:
     }
     for name, (kind, default, text) in numbers.items():
         parser.add_argument(name, type=kind, default=default, metavar="VALUE", help=f"{text} [%(default)s]")
-    add_keys(parser)
+    add_keys(parser, game)
     return parser
 
 
@@ -232,7 +230,7 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
     library has swallowed while it was imported.
     """
     try:
-        given = parsed(make_parser(), arguments)
+        given = parsed(make_parser(game_of(arguments)), arguments)
         own = {
             key: given.pop(key)
             for key in (
@@ -247,9 +245,9 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
                 "held_out",
             )
         }
-        config = make_config(overridden(read_file(own["config"]), given), own["config"])
+        config = read_config(own["config"], given)
         out = checked_out(own["out"])
-        teacher = make_player(own["teacher"], config.options)
+        teacher = make_player(own["teacher"], config.options, config.module)
     except (ValueError, OSError) as error:
         return failed(error, 2)
     if came:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 
@@ -16,7 +16,15 @@ from sleuth_env.policies.policy import Policy
 Opponents = Mapping[str, tuple[Bot, float]]
 # A game that somebody has won: who sat in each seat, by these names or "learner", and the seat of
 # who came first.
-Result = tuple[list[str], int]
+Result = tuple[list[str], list[float]]
+
+
+class Episode(NamedTuple):
+    """A game of the learner's seat that has ended."""
+
+    reward: float
+    length: int
+    win_share: float
 
 
 @dataclass(frozen=True)
@@ -29,7 +37,7 @@ class Learned:
         results: of the games, where the learner's algorithm sees all seats.
     """
 
-    episodes: list[tuple[float, int]]
+    episodes: list[Episode]
     statistics: dict[str, float]
     results: list[Result] = field(default_factory=list)
 

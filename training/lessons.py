@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sleuth_env import sleuth
-from sleuth_env.envs.vector import SleuthVectorEnv
 from sleuth_env.game import Bot, Records, opaque
+from sleuth_env.sleuth_v0 import SleuthVectorEnv
 
-from .config import Config, verb_of
+from .config import Config
 from .sparse import SparseRows, observed
 
 Ints = NDArray[np.int64]
@@ -95,7 +95,8 @@ def _played(config: Config, teacher: Bot, declined: float, held_out: float) -> I
     # Two generators: from the bits that bots are handed nothing else can be told.
     chance, bits = (np.random.default_rng(sequence) for sequence in np.random.SeedSequence(config.seed).spawn(2))
     envs.reset(seed=chance.integers(2**63, size=envs.num_envs).tolist())
-    passing = np.array([verb_of(action, config.options) == "pass" for action in range(envs.num_actions)])
+    passing = np.zeros(envs.num_actions, np.bool_)
+    passing[config.module.action_blocks(config.options)["pass"]] = True
     held = chance.random(envs.num_envs) < held_out
     while True:
         views = envs.views()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -12,13 +13,12 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger
 from torch import nn
 
-from sleuth_env import sleuth
-from sleuth_env.envs.sb3 import SleuthVecEnv
+from sleuth_env.envs.sb3 import vec_env_class
 from sleuth_env.policies.policy import Policy
 
 from .checkpoint import restore_optimizer
 from .config import Config, ConfigError
-from .learner import Learned, Opponents
+from .learner import Episode, Learned, Opponents
 from .network import begin_logits, device_of, linear_layers, make_cells, num_scores, numpy_policy, perceptron
 
 
@@ -76,11 +76,13 @@ class Watch(BaseCallback):
     def __init__(self, stopped: Callable[[], bool]) -> None:
         super().__init__()
         self.stopped = stopped
-        self.episodes: list[tuple[float, int]] = []
+        self.episodes: list[Episode] = []
 
     def _on_step(self) -> bool:
         self.episodes += [
-            (info["episode"]["r"], info["episode"]["l"]) for info in self.locals["infos"] if "episode" in info
+            Episode(info["episode"]["r"], info["episode"]["l"], info["win_share"])
+            for info in self.locals["infos"]
+            if "episode" in info
         ]
         return not self.stopped()
 
@@ -94,7 +96,9 @@ class MaskableLearner:
         torch.distributions.Distribution.set_default_validate_args(False)
         self.config = config
         self.progress = 0.0
-        self.env = SleuthVecEnv(sleuth, config.options, config.num_envs, ["random"], record=config.record)
+        self.env = vec_env_class(config.module, "SleuthVecEnv")(
+            config.num_envs, ["random"], record=config.record, **asdict(config.options)
+        )
         self.model = self._make_model()
         self.model.set_logger(Logger(None, []))
 

@@ -23,7 +23,7 @@ from sleuth_env.policies.mlp import Layer, Mlp
 from sleuth_env.policies.policy import Policy
 from sleuth_env.policies.policy_file import PolicyError
 
-from .config import Config, ConfigError, differences, verb_of
+from .config import Config, ConfigError, differences
 from .relational import RelationalActorCritic, layer_of, set_layer
 from .sparse import Product, SparseRows
 
@@ -38,13 +38,12 @@ def begin_logits(last: nn.Linear, config: Config) -> None:
     """
     actions = accusations(config)
     network = config.network
-    bias = [
-        network.initial_bias.get(verb_of(action, config.options), 0.0)
-        for action in range(sleuth.num_actions(config.options))
-    ]
+    bias = [0.0] * sleuth.num_actions(config.options)
+    for block, some in config.module.action_blocks(config.options).items():
+        bias[some] = [network.initial_bias.get(block, 0.0)] * (some.stop - some.start)
     with torch.no_grad():
         last.bias += torch.tensor(bias, device=last.bias.device)
-        if network.cells is not None:
+        if network.card_network is not None:
             last.weight[actions, torch.arange(network.hidden[-1], network.hidden[-1] + len(actions))] = 1.0
 
 
@@ -220,9 +219,8 @@ def perceptron(sizes: list[int], activation: str, last: bool) -> nn.Sequential:
 
 def accusations(config: Config) -> list[int]:
     """List the actions that accuse a gem card, in the order of the gem cards."""
-    return [
-        action for action in range(sleuth.num_actions(config.options)) if verb_of(action, config.options) == "accuse"
-    ]
+    some = config.module.action_blocks(config.options)["accuse"]
+    return list(range(some.start, some.stop))
 
 
 def gem_inputs(config: Config) -> NDArray[np.int32]:
@@ -267,9 +265,9 @@ class Cells(nn.Module):
 
 def make_cells(config: Config) -> Cells | None:
     """Make the cell network if the configuration has one."""
-    return None if config.network.cells is None else Cells(config, config.network.cells)
+    return None if config.network.card_network is None else Cells(config, config.network.card_network)
 
 
 def num_scores(config: Config) -> int:
     """Count the scores that join the policy's last hidden layer."""
-    return 0 if config.network.cells is None else len(accusations(config))
+    return 0 if config.network.card_network is None else len(accusations(config))

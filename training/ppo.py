@@ -33,17 +33,19 @@ import torch
 from numpy.typing import NDArray
 
 from sleuth_env import sleuth
-from sleuth_env.envs.vector import SleuthVectorEnv
+from sleuth_env.envs.snapshot import Snapshot
 from sleuth_env.game import Bot, Records, opaque
 from sleuth_env.kernels import kernel
+from sleuth_env.matches.rating import win_shares
 from sleuth_env.policies.policy import Policy
+from sleuth_env.sleuth_v0 import SleuthVectorEnv
 from sleuth_env.threads import Threads
 
 from . import opponents as league
 from .checkpoint import each_array, restore_optimizer
 from .config import Config
 from .decisions import Decisions, by_width, entropies, masked_log_probs, sampled
-from .learner import Learned, Opponents, Result
+from .learner import Episode, Learned, Opponents, Result
 from .network import accusations, check_same, device_of, make_network
 from .sparse import SparseRows, observed
 
@@ -110,7 +112,7 @@ class Rollout:
         self.followers = np.full(self.size + room, OPEN, np.int64)
         self.rewards = np.zeros(self.size + room, np.float32)
         self.final_values = np.zeros(self.size + room, np.float32)
-        self.episodes: list[tuple[float, int]] = []
+        self.episodes: list[Episode] = []
         self.results: list[Result] = []
 
     @property
@@ -303,9 +305,11 @@ class PpoLearner:
         if cut.any():
             final_values[cut] = self._values(observed(self.config, opaque(views)[cut].view(sleuth.VIEW)))
         rollout.end(games, rewards[games], final_values)
-        rollout.results += league.results_of((league.LEARNER, *self._names), self._players[games], rewards[games])
+        shares = win_shares(self.envs.final_standings()[1])
+        rollout.results += league.results_of((league.LEARNER_PLAYER, *self._names), self._players[games], shares)
         learned = self._players[games] == LEARNER
-        rollout.episodes += zip(rewards[games][learned].tolist(), self._lengths[games][learned].tolist(), strict=True)
+        facts = (rewards[games], self._lengths[games], shares)
+        rollout.episodes += map(Episode, *(array[learned].tolist() for array in facts))
         self._players[games] = self._drawn(len(games))
         self._lengths[games] = 0
 
@@ -493,7 +497,7 @@ class PpoLearner:
         """Take down where the games and the generators are."""
         generators = {"chance": self.chance.bit_generator.state, "bits": self.bits.bit_generator.state}
         return generators | {
-            "envs": self.envs.get_state(),
+            "envs": asdict(self.envs.get_state()),
             "players": self._players.copy(),
             "lengths": self._lengths.copy(),
         }
@@ -502,6 +506,6 @@ class PpoLearner:
         """Go back to where they were."""
         self.chance.bit_generator.state = position["chance"]
         self.bits.bit_generator.state = position["bits"]
-        self.envs.set_state(position["envs"])
+        self.envs.set_state(Snapshot(**position["envs"]))
         self._players = position["players"]
         self._lengths = position["lengths"]
