@@ -101,7 +101,11 @@ def test_a_configuration_never_changes():
 
 def test_the_resolved_configuration_is_the_same_configuration():
     config = make_config(
-        {"options": {"num_players": 3, "missing": 2}, "ppo": {"final_learning_rate": 1e-5}, "network": {"card_network": [8]}}
+        {
+            "options": {"num_players": 3, "missing": 2},
+            "ppo": {"final_learning_rate": 1e-5},
+            "network": {"card_network": [8]},
+        }
     )
     again = make_config(read_yaml(yaml.safe_dump(config.model_dump(mode="json")), "text"))
     assert again == config

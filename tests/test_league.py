@@ -15,7 +15,9 @@ from training.opponents import COLUMNS, LEARNER_PLAYER, League, results_of
 from training.run import Run
 
 
-def played(strengths: dict[str, float], games: int, seats: int = 4, seed: int = 1) -> list[tuple[list[str], list[float]]]:
+def played(
+    strengths: dict[str, float], games: int, seats: int = 4, seed: int = 1
+) -> list[tuple[list[str], list[float]]]:
     """Draw who sits and who wins by Luce's model."""
     rng = np.random.default_rng(seed)
     names = list(strengths)

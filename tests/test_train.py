@@ -426,7 +426,10 @@ def played() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def test_at_first_every_gem_without_a_difference_has_the_same_score():
     config = make_config(
-        {"options": {"num_players": 3}, "network": {"hidden": [8], "card_network": [4], "initial_bias": {"accuse": -6.0}}}
+        {
+            "options": {"num_players": 3},
+            "network": {"hidden": [8], "card_network": [4], "initial_bias": {"accuse": -6.0}},
+        }
     )
     policy = Run(config, Path("unused")).policy()
     logits = policy.logits(np.zeros((1, sleuth.observation_size(config.options, "sheet")), np.float32))[0]
