@@ -1,16 +1,17 @@
-"""Train with both algorithms, in turns, and print how many decisions a second each learns from, and what it wins.
+"""Train with both algorithms, in turns, and print how fast each learns, and what it wins.
 
     python benchmarks/learners.py [--seconds 30] [--turns 3] [--players 4] [--threads 1] [--deals 0]
                                   [--seeds 1] [--learner 0.5] [--config FILE]
 
-Everything is counted: games, opponents, rollouts and updates; what compiles and warms up, and the
-matches, are not. The settings are the same for both: those of the configuration, or the network
-[256, 256], four passes, and `sheet` bots as opponents. Where each algorithm takes seats differs:
-MaskablePPO learns in one seat of a game, `ppo` in every seat that falls to it. ``--deals 100`` plays a
-match against the game's default bot (`sheet` in Sleuth) after every turn, and prints when each
-algorithm first won 60, 75 and 90 % of the most that both did, three turns together. ``--seeds 3`` lets
-three of each learn, from the configuration's seed on, and takes the mean. Turns are taken alternately,
-so that a busy machine is fair to both.
+Speed is the number of decisions a second that an algorithm learns from. Everything is counted:
+games, opponents, rollouts and updates; what compiles and warms up, and the matches, are not. The
+settings are the same for both: those of the configuration, or the network [256, 256], four passes,
+and `sheet` bots as opponents. Where each algorithm takes seats differs: MaskablePPO learns in one
+seat of a game, `ppo` in every seat that falls to it. ``--deals 100`` plays a match against the
+game's default bot (`sheet` in Sleuth) after every turn, and prints when each algorithm first won 60,
+75 and 90 % of the most that both did, three turns together. ``--seeds 3`` lets three of each learn,
+from the configuration's seed on, and takes the mean. Turns are taken alternately, so that a busy
+machine is fair to both.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from sleuth_env.matches.players import make_player
 # The folder `training` lies next to that of this script, and is not installed.
 sys.path.append(str(Path(__file__).parents[1]))
 
-from training.config import Config, ConfigError, make_config  # noqa: E402
-from training.config_file import read_file  # noqa: E402
-from training.learner import Learner  # noqa: E402
-from training.maskable import MaskableLearner  # noqa: E402
-from training.ppo import PpoLearner  # noqa: E402
+from training.config import Config, ConfigError, make_config
+from training.config_file import read_file
+from training.learner import Learner
+from training.maskable import MaskableLearner
+from training.ppo import PpoLearner
 
 LEARNERS = {"maskable_ppo": MaskableLearner, "ppo": PpoLearner}
 # Turns in a row whose mean is compared: a single match is too noisy to say who was first.
@@ -113,7 +114,7 @@ def print_speed(config: Config, courses: Courses) -> None:
 
 
 def print_strength(courses: Courses) -> None:
-    """Print what each won after every turn, and when it first won 60, 75 and 90 % of the most that both did."""
+    """Print what each won after every turn, and when it first won 60, 75 and 90 % of the most."""
     bot = courses["ppo"][0].config.module.DEFAULT_BOT
     seconds = {}
     shares = {}

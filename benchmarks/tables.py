@@ -3,12 +3,12 @@
     python benchmarks/tables.py [--jobs 2] [--keep] [--bots entropy,racer] [--players 3,4]
 
 A row is one bot at one player count, in the base game or in Super Sleuth: its share of wins in one
-seat against a table full of ``random``, of ``cautious`` and of ``sheet`` bots, over equal deals with
-the seats rotated; the turns of a game between copies of it until somebody accuses rightly; the share
-of its accusations that are wrong; the processor's time for one of its decisions, offers included.
-Everything is kept in ``benchmarks/tables.json``, and the tables between two marks of the README or of
-a page of the manual are made from that. With ``--keep``, existing rows are not played again if they
-were played with the same numbers of deals by the same version.
+seat against a table full of ``random``, of ``cautious`` and of ``sheet`` bots, over equal deals
+with the seats rotated; the turns of a game between copies of it until somebody accuses rightly; the
+share of its accusations that are wrong; the processor's time for one of its decisions, offers
+included. Everything is kept in ``benchmarks/tables.json``, and the tables between two marks of the
+README or of a page of the manual are made from that. With ``--keep``, existing rows are not played
+again if they were played with the same numbers of deals by the same version.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ TITLES = {"base": "Base game", "super_sleuth": "Super Sleuth"}
 # Deals by the number of players; each is played once from every seat.
 DEALS = {3: 400, 4: 250, 5: 80, 6: 30, 7: 10}
 SEED = 7
+DASH = "\u2013"  # the dash of ranges
 
 
 class Timed:
@@ -120,10 +121,9 @@ def table(rows: list[dict[str, Any]], variant: str) -> str:
         "|--:|:--|" + "--:|" * (len(FIELDS) + 3),
     ]
     for row in mine:
-        shares = [
-            f"{share:.1%} ({low:.1%}–{high:.1%})" for share, low, high in (row["win_share"][field] for field in FIELDS)
-        ]  # noqa: RUF001
-        turns = "–" if row["turns"] is None else f"{row['turns']:.1f}"  # noqa: RUF001
+        intervals = [row["win_share"][field] for field in FIELDS]
+        shares = [f"{share:.1%} ({low:.1%}{DASH}{high:.1%})" for share, low, high in intervals]
+        turns = DASH if row["turns"] is None else f"{row['turns']:.1f}"
         texts = [
             str(row["players"]),
             f"`{row['bot']}`",

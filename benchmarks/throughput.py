@@ -1,13 +1,13 @@
-"""Print how many decisions a second the environments take, on one thread by default, next to those of peers.
+"""Print how many decisions a second the environments take, next to those of peers.
 
     python benchmarks/throughput.py [--players 4] [--games 256] [--seconds 1] [--repeat 5]
     [--threads 1] [--parts]
 
-Play is random and legal. What the caller does, choosing actions, is not counted. Each figure is the
-median of some repeats, taken in turn, so that a busy machine is fair to all; the last column is the
-ratio to PettingZoo's tictactoe without wrappers in the same run. Peers are those that are
-installed: ``pip install "sleuth-env[bench]"``. ``--parts`` prints instead where the time of a
-decision with `SleuthVectorEnv` goes.
+On one thread by default. Play is random and legal. What the caller does, choosing actions, is not
+counted. Each figure is the median of some repeats, taken in turn, so that a busy machine is fair to
+all; the last column is the ratio to PettingZoo's tictactoe without wrappers in the same run. Peers
+are those that are installed: ``pip install "sleuth-env[bench]"``. ``--parts`` prints instead where
+the time of a decision with `SleuthVectorEnv` goes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sleuth_env.sleuth_v0 import SleuthVectorEnv, SoloEnv, SoloVectorEnv
 
 # The number of the last actions: exchange, accuse one of 36 gems, pass.
 FROM_EXCHANGE = 38
-# How often one of them is drawn where something else may be done; more often, games would be over at once.
+# How often one of them is drawn where something else may be done, so that games go on for a while.
 ACCUSE = 0.002
 
 
@@ -100,7 +100,7 @@ def play_vector(players: int, games: int, threads: int, record: str) -> Callable
 
 
 def print_parts(players: int, games: int, record: str, seconds: float) -> None:
-    """Print the nanoseconds of each part of a decision with `SleuthVectorEnv`, in play on one thread."""
+    """Print the nanoseconds of each part of a decision with `SleuthVectorEnv` on one thread."""
     envs = SleuthVectorEnv(games, num_players=players, record=record, copy=False)
     rng = np.random.default_rng(0)
     spent = dict[str, float]()
@@ -165,7 +165,7 @@ def play_aec(env: Any) -> Callable[[float], Clock]:
 
 
 def play_solo(env: Any) -> Callable[[float], Clock]:
-    """Play a learner's environment, one or many games at once: its steps, with the decisions of the bots between."""
+    """Play a learner's environment, of one game or many, with the bots' decisions on the clock."""
     rng = np.random.default_rng(0)
     games = getattr(env, "num_envs", 1)
     env.reset(seed=0)
@@ -211,7 +211,7 @@ def made(make: Callable[[], Callable[[float], Clock]]) -> Callable[[float], Cloc
 
 
 def play_open_spiel(game: Any) -> Callable[[float], Clock]:
-    """Play a game of OpenSpiel: the information state of the player to act, legal actions and a step."""
+    """Play a game of OpenSpiel: information state, legal actions and step of the player to act."""
     rng = np.random.default_rng(0)
 
     def play(seconds: float) -> Clock:

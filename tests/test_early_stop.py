@@ -26,7 +26,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.write_text(yaml.safe_dump(TINY | {"run": str(tmp_path / "run"), "total_steps": 384, "evaluation": evaluation}))
 
     def results(*arguments: Any) -> list[Any]:
-        """Return what a match would, by the number of decisions that the policy has learned from."""
+        """Return what a match would, by how many decisions the policy has learned from."""
         share = SCORES[arguments[2].steps // 64 - 1]
         return [type("Result", (), {"entries": [type("Entry", (), {"win_share": share})]})]
 

@@ -1,4 +1,4 @@
-"""Runs with ``algorithm: ppo`` that are killed (SIGKILL) at any moment and resumed end as an unbroken one does."""
+"""Runs with ``algorithm: ppo``, killed (SIGKILL) and resumed, end as an unbroken one does."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def written(folder: Path) -> str:
 
 
 def killed(arguments: list[str], run: Path, rng: random.Random) -> bool:
-    """Train in another process and kill it at a random moment; return whether it was still training."""
+    """Train in another process, kill it at some moment; return whether it was still training."""
     before = rows_of(run)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     # From the first checkpoint on: what was killed before has nothing to go on from.
@@ -72,7 +72,7 @@ def latest(run: Path) -> Path:
 
 
 def leaves(tree: Any) -> Iterator[Any]:
-    """Iterate over the arrays and plain values in nested containers, with their places, but for the seconds."""
+    """Iterate over arrays and plain values in nested containers, with places; not the seconds."""
     if isinstance(tree, (dict, list, tuple)):
         for key, value in sorted(tree.items(), key=str) if isinstance(tree, dict) else enumerate(tree):
             if key != "seconds":

@@ -1,4 +1,4 @@
-"""What a run goes on from: the lock of its folder, checkpoints, read without trust, and the versions of packages."""
+"""Checkpoints, read without trust; the lock of a run folder; the versions of packages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ KINDS = {"parameters": dict, "steps": int, "updates": int, "iterations": int, "s
 
 
 def locked(folder: Path) -> IO[bytes]:
-    """Take the lock of a run folder until the file is closed; the system releases it however the process ends.
+    """Take the lock of a run folder until the file is closed.
+
+    The system releases it however the process ends.
 
     Raises:
         ConfigError: another process trains in this folder.

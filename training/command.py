@@ -1,4 +1,4 @@
-"""The command ``python -m training.train``: a new run from a configuration, or one that is resumed."""
+"""The command ``python -m training.train``: begin a run from a configuration, or resume one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
 
     Args:
         arguments: of the command line; None for those of this process.
-        came: the signals to stop that have come, also those that a library swallowed while it was imported.
+        came: the signals to stop that have come, also those that a library swallowed while it was
+            imported.
     """
     try:
         given = parsed(make_parser(game_of(arguments)), arguments)

@@ -1,8 +1,8 @@
 """The schema of a training run: what a YAML file or the command line may say, and what is legal.
 
-`read_config` reads a file, puts the values of the command line into it and validates the result, once.
-Each mistake becomes one line of a `ConfigError`, see `values`. What is legal depends on the game, which
-is settled first and handed to the validators as pydantic's context.
+`read_config` reads a file, puts the values of the command line into it and validates the result,
+once. Each mistake becomes one line of a `ConfigError`, see `values`. What is legal depends on the
+game, which is settled first and handed to the validators as pydantic's context.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ FIXED = ("game", "algorithm", "seed", "start", "record", "options", "network")
 
 
 class Section(BaseModel):
-    """Refuse unknown keys, values of another type (``"3"``, ``true`` for 1) and not-a-numbers; never change."""
+    """Settings that never change; unknown keys, ``"3"`` or ``true`` for 3, and nan are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class NetworkConfig(Section):
-    """The policy and the value network: two multi-layer perceptrons of the same shape, or a network of the game's."""
+    """The policy and the value: two perceptrons of the same shape, or a network of the game's."""
 
     kind: one_of(networks_of) = Field(
         MLP,
@@ -83,7 +83,10 @@ class NetworkConfig(Section):
 
 
 class PpoConfig(Section):
-    """Proximal policy optimisation. A setting moves linearly to its ``final_`` value over the whole run."""
+    """Proximal policy optimisation.
+
+    A setting that has a ``final_`` value moves to it linearly over the whole run.
+    """
 
     rollout_steps: whole(1, 65536) = Field(128, description="decisions of each environment between two updates")
     batch_size: whole(2, MOST_ROLLOUT) = Field(
@@ -123,7 +126,7 @@ class PpoConfig(Section):
 
 
 class OpponentsConfig(Section):
-    """Who sits in the other seats (``ppo``: in all seats); each seat of each game is drawn again in these shares."""
+    """Who sits in the other seats (``ppo``: in all): shares by which each seat is drawn."""
 
     bots: dict[PlayerName, Share] = Field(
         {"random": 1.0}, max_length=64, description="share of each bot, bundled policy or policy file"
@@ -139,7 +142,7 @@ class OpponentsConfig(Section):
 
 
 class EvaluationConfig(Section):
-    """Matches against named players during training; the mean win share decides which policy is the best."""
+    """Matches during training; the mean win share decides which policy is the best."""
 
     against: list[PlayerName] = Field(
         ["random"],
@@ -305,13 +308,17 @@ def read_config(path: str | Path, given: Mapping[str, str] | None = None) -> Con
         given: texts of the command line by dotted paths, which win over the file.
 
     Raises:
-        ConfigError: the file cannot be read, or something in it or on the command line is not legal.
+        ConfigError: the file cannot be read, or a value there or of the command line is not legal.
     """
     return make_config(overridden(read_file(path), given or {}), str(path))
 
 
 def read_resumed(path: str | Path, given: Mapping[str, str]) -> Config:
-    """Read the configuration with which a run goes on: that of its folder, with changes of the command line.
+    """Read the configuration with which a run goes on.
+
+    Args:
+        path: the file in the run folder.
+        given: texts of the command line by dotted paths, which win over the file.
 
     Raises:
         ConfigError: see `read_config`; or something changes that cannot.
@@ -372,8 +379,8 @@ def _keys_of(section: type[BaseModel], prefix: str = "") -> Iterator[Key]:
             yield Key(prefix + name, f"{field.description}{_legal(schema[name])}", default)
 
 
-# What limits in a JSON schema mean. Next to JSON's names stand pydantic's own: those of numbers that are
-# prepared before they are checked.
+# What limits in a JSON schema mean. Next to JSON's names stand pydantic's own: those of numbers
+# that are prepared before they are checked.
 LIMITS = {
     "exclusiveMinimum": "above",
     "minimum": "at least",

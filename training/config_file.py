@@ -1,4 +1,4 @@
-"""The text of a configuration: a YAML file and values of the command line, as a mapping that nobody has validated yet."""
+"""The text of a configuration: a YAML file and values of the command line, not validated yet."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """Read a value; where it is not one of its kind (``!!int foo``, the 45th of a month), the message says where."""
+        """Read a value; a message says where one is not of its kind (``!!int foo``)."""
         try:
             value = super().construct_object(node, deep)
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:

@@ -1,4 +1,4 @@
-"""The learning curve: its writers for Stable-Baselines3's logger, which a resumed run continues, and its reader."""
+"""The learning curve: writers for Stable-Baselines3's logger, and a reader."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ EVALUATION = "eval/"
 
 
 def make_logger(folder: Path, steps: int) -> Logger:
-    """Return a logger whose curves go on after ``steps``; what an interrupted run wrote after its checkpoint goes."""
+    """Return a logger whose curves go on after ``steps``.
+
+    What an interrupted run wrote after its checkpoint is dropped.
+    """
     return Logger(
         str(folder), [CsvCurve(folder / "progress.csv", steps), TensorBoardCurve(folder / "tensorboard", steps)]
     )

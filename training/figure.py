@@ -178,7 +178,8 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
 
     Args:
         arguments: of the command line; None for those of this process.
-        came: the signals to stop that have come, also those that a library swallowed while it was imported.
+        came: the signals to stop that have come, also those that a library swallowed while it was
+            imported.
     """
     if came:
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Who plays in a run: the pool from which opponents are drawn, and the ratings of everybody who has played.
+"""Who plays in a run: the pool from which opponents are drawn, and everybody's ratings.
 
 Axis letters: ``B`` games, ``P`` seats.
 """
@@ -35,7 +35,9 @@ COLUMNS = ("player", "rating", "games", "wins")
 
 
 class Pool:
-    """Hold every opponent loaded once: named players, and past selves, each a policy file in the folder ``pool``.
+    """Hold every opponent loaded once: named players, and past selves.
+
+    A past self is a policy file in the folder ``pool``.
 
     Args:
         config: the run's.
@@ -122,7 +124,7 @@ class League:
         self.members = {LEARNER_PLAYER: Member()}
 
     def enter(self, names: Iterable[str]) -> None:
-        """Let opponents in; new ones get the rating of the learner, as a snapshot plays like the learner."""
+        """Let opponents in; new ones get the learner's rating, for a snapshot plays like it."""
         for name in names:
             self.members.setdefault(name, Member(self.members[LEARNER_PLAYER].rating))
 
@@ -138,7 +140,7 @@ class League:
                 member.wins += share
 
     def rating(self, name: str = LEARNER_PLAYER) -> float:
-        """Return how much better than the first opponent somebody is; 0 while there are no opponents."""
+        """Return how much better than the first opponent somebody is; 0 before anybody entered."""
         first = list(self.members.values())[:2][-1]
         return self.members[name].rating - first.rating
 

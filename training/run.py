@@ -1,7 +1,8 @@
-"""One training run: a learner against the pool, with a learning curve, evaluations and checkpoints in a run folder.
+"""One training run: a learner against the pool, with evaluations, in a run folder.
 
-The folder holds ``config.yaml`` (with every key), ``progress.csv``, ``tensorboard/``, ``checkpoints/``,
-``pool/`` (past selves), ``league.csv`` (ratings), ``last.safetensors`` and ``best.safetensors``.
+The folder holds ``config.yaml`` (with every key), ``progress.csv`` and ``tensorboard/`` (the
+learning curve), ``checkpoints/``, ``pool/`` (past selves), ``league.csv`` (ratings),
+``last.safetensors`` and ``best.safetensors``.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ class Run:
         folder: the run folder; made by `start` or read by `resume`.
 
     Raises:
-        ValueError: an opponent cannot be loaded, or there is no such device.
+        ValueError: an opponent cannot be loaded, or the device is missing.
     """
 
     def __init__(self, config: Config, folder: Path) -> None:
@@ -159,11 +160,13 @@ class Run:
     # --- beginning ---
 
     def start(self) -> None:
-        """Make the run folder, take the first snapshot and write the first checkpoint; a failure leaves no folder.
+        """Make the run folder, take the first snapshot and write the first checkpoint.
+
+        A failure leaves no folder.
 
         Raises:
-            ValueError: there is no policy to start from, or it does not fit, or the folder cannot
-                be made.
+            ValueError: the policy to start from is missing or does not fit, or the folder cannot be
+                made.
         """
         if self.config.start is not None:
             self.learner.load(self._player(self.config.start))
@@ -229,8 +232,8 @@ class Run:
     def _restore(self, path: Path) -> None:
         state = read_checkpoint(path, "cpu")
         try:
-            # Older checkpoints have only the options, or not even those, and neither of the other
-            # two.
+            # Older checkpoints have only the options, or not even those, and neither a state of
+            # early stopping nor a league.
             stored = state.get("fixed", {f"options.{name}": value for name, value in state.get("options", {}).items()})
             fixed = self.config.fixed()
             differing = differences(stored, {key: fixed.get(key) for key in stored}, "in config.yaml")
@@ -296,7 +299,7 @@ class Run:
         self.checkpoint()
 
     def _learn(self) -> Learned | None:
-        """Collect one rollout and learn from it; None where a signal ended the rollout, and nothing has changed."""
+        """Collect one rollout and learn from it; None, and no change, where a signal ended it."""
         learned = self.learner.learn(self.steps / self.config.total_steps, lambda: bool(self.signal))
         if learned is not None and not all_finite(list(self.learner.network.parameters())):
             raise PolicyError(
@@ -324,7 +327,7 @@ class Run:
             self.checkpoint()
 
     def evaluate(self) -> dict[str, float]:
-        """Play the evaluation's matches, keep the policy if it is the best until now, and return the win shares."""
+        """Play the evaluation's matches, keep the policy if it is the best, return the win shares."""
         config = self.config
         settings = config.evaluation
         policy = self.policy()
@@ -365,7 +368,7 @@ class Run:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """Let the first Ctrl-C (or SIGTERM) end the run in good order, and the second one at once."""
+        """Let the first Ctrl-C (or SIGTERM) end the run in good order, and the second at once."""
 
         def stop(number: int, _: Any) -> None:
             """Note the signal; the next one meets the handlers of before."""
@@ -386,7 +389,7 @@ class Run:
     # --- what is kept ---
 
     def checkpoint(self) -> None:
-        """Write what `resume` needs, and the last policy, each in one atomic step; let old checkpoints go."""
+        """Write what `resume` needs, and the last policy, each in one step; let old ones go."""
         state = {
             **self.learner.state(),
             "steps": self.steps,

@@ -1,4 +1,4 @@
-"""What the commands of training share at the terminal: options of the schema, progress, and what went wrong."""
+"""What the commands of training share at the terminal: options, progress, and error messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sleuth_env.game import DEFAULT_GAME, Game, load_game
 from .config import ConfigError, game_in, keys
 from .config_file import read_file
 
-# What the system says where there is no room for a file.
+# What the system says where a file does not fit.
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 # The settings that need much memory.
 MEMORY = "num_envs, ppo.rollout_steps, ppo.batch_size or network.hidden"
@@ -33,7 +33,7 @@ SECONDS_BETWEEN_LINES = 5
 
 
 class Parser(argparse.ArgumentParser):
-    """Show the description as it is written, take no abbreviations, and say in one line what is wrong."""
+    """Show the description as written, take no abbreviations, say what is wrong in one line."""
 
     def __init__(self, prog: str, description: str, usage: str | None = None) -> None:
         super().__init__(
@@ -66,8 +66,8 @@ def add_keys(parser: Parser, game: Game) -> None:
 def game_of(arguments: Sequence[str] | None) -> Game:
     """Return the game whose options a command line may set.
 
-    It is that of ``--game``, or of the configuration or the run folder that is named, or the default.
-    What is wrong with these is said later, when they are read.
+    It is that of ``--game``, or of the configuration or the run folder that is named, or the
+    default. What is wrong with these is said later, when they are read.
     """
     given: dict[str, str] = {}
     words = iter(_words(arguments))
@@ -109,7 +109,10 @@ def _words(arguments: Sequence[str] | None) -> Sequence[str]:
 
 
 def free_name(path: Path, suffix: str = "") -> Path:
-    """Return a path itself, or the next one that does not exist: smoke-2, smoke-3, ... (before a file's suffix)."""
+    """Return a path itself, or the next one that does not exist: smoke-2, smoke-3, ...
+
+    The number stands before the suffix of a file.
+    """
     number = 2
     free = path
     while os.path.lexists(free):

@@ -1,8 +1,8 @@
 """The types of a configuration's values: what is legal, and what is said of a value that is not.
 
-Mistakes that pydantic finds are put into words by their type and their context, which are its interface.
-The names of players, the options, and the kinds of observation and of network are a game's; the game is
-the context of a validation.
+Mistakes that pydantic finds are put into words by their type and their context, which are its
+interface. The names of players, the options, and the kinds of observation and of network are a
+game's; the game is the context of a validation.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MLP = "mlp"
 
 # --- mistakes, in words ---
 
-# What pydantic's types of mistakes mean in a file; the names in braces are those of the mistake's context.
+# What pydantic's types of mistakes mean in a file; the names in braces are those of their context.
 WORDS = {
     "int_type": "must be a whole number",
     "float_type": "must be a number",
@@ -88,7 +88,7 @@ def explained(found: Any, root: type[BaseModel]) -> str:
 
 
 def rounded(value: Any) -> Any:
-    """Return a float that is a whole number as an int: ``1e6`` stands for a million; anything else as it is."""
+    """Return a whole float (``1e6``, which stands for a million) as an int, all else as it is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -135,7 +135,7 @@ def one_of(choices: Callable[[Game], Sequence[str]]) -> Any:
 
 
 def player_name(value: Any, info: ValidationInfo) -> Any:
-    """Check that a text names a bot or a policy file; whether the file is one shows when it is loaded."""
+    """Check that a text names a bot or a policy file; what is in a file shows when it is loaded."""
     game = game_of(info)
     if isinstance(value, str) and value not in game.BOTS and not names_file(value):
         raise PydanticCustomError(
@@ -147,7 +147,7 @@ def player_name(value: Any, info: ValidationInfo) -> Any:
 
 
 def policy_file(value: Any) -> Any:
-    """Check that a text names a policy file; whether it is one shows when it is loaded."""
+    """Check that a text names a policy file; what is in the file shows when it is loaded."""
     if isinstance(value, str) and not names_file(value):
         raise PydanticCustomError("file", "must be a policy file, whose name ends in {suffix}", {"suffix": SUFFIX})
     return value
