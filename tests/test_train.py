@@ -18,7 +18,7 @@ from sleuth_env.policies.policy_file import read_metadata
 from sleuth_env.sleuth import Options
 from training.config import make_config
 from training.curve import STEPS
-from training.maskable import CellPolicy
+from training.maskable import CardPolicy
 from training.run import Run
 from training.train import main
 
@@ -26,7 +26,7 @@ TINY: dict[str, Any] = {
     "total_steps": 256,
     "num_envs": 8,
     "options": {"num_players": 3, "max_turns": 40},
-    "network": {"hidden": [16], "cells": [8], "initial_bias": {"accuse": -4}},
+    "network": {"hidden": [16], "card_network": [8], "initial_bias": {"accuse": -4}},
     "ppo": {"rollout_steps": 8, "batch_size": 32, "epochs": 1, "learning_rate": 1e-3, "final_learning_rate": 0.0},
     "opponents": {"bots": {"random": 1.0, "sheet": 0.5}, "past_selves": 1.0, "snapshot_every": 64, "pool_size": 2},
     "evaluation": {"against": ["random"], "every": 128, "deals": 4},
@@ -374,8 +374,8 @@ def test_nothing_at_all_is_refused_and_help_lists_every_key(capsys: pytest.Captu
     "network",
     [
         {"hidden": [32, 16], "activation": "tanh"},
-        {"hidden": [32, 16], "cells": [8]},
-        {"hidden": [16], "cells": [], "activation": "relu"},
+        {"hidden": [32, 16], "card_network": [8]},
+        {"hidden": [16], "card_network": [], "activation": "relu"},
     ],
 )
 def test_numpy_plays_the_same_actions_as_torch(network: dict[str, Any]):
@@ -386,7 +386,7 @@ def test_numpy_plays_the_same_actions_as_torch(network: dict[str, Any]):
 
     torch.manual_seed(0)
     spaces = gymnasium.spaces.Box(0, 1, (size,), np.float32), gymnasium.spaces.Discrete(number)
-    networks = CellPolicy(*spaces, lambda _: 1e-3, config=config)
+    networks = CardPolicy(*spaces, lambda _: 1e-3, config=config)
     with torch.no_grad():
         for weights in networks.parameters():
             weights += 0.05 * torch.randn_like(weights)
@@ -426,7 +426,7 @@ def played() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def test_at_first_every_gem_without_a_difference_has_the_same_score():
     config = make_config(
-        {"options": {"num_players": 3}, "network": {"hidden": [8], "cells": [4], "initial_bias": {"accuse": -6.0}}}
+        {"options": {"num_players": 3}, "network": {"hidden": [8], "card_network": [4], "initial_bias": {"accuse": -6.0}}}
     )
     policy = Run(config, Path("unused")).policy()
     logits = policy.logits(np.zeros((1, sleuth.observation_size(config.options, "sheet")), np.float32))[0]

@@ -18,10 +18,9 @@ from pydantic_core import PydanticCustomError
 
 from sleuth_env import sleuth
 from sleuth_env.checks import one_line
+from sleuth_env.game import load_game
 from sleuth_env.policies.policy_file import SUFFIX, names_file, pretrained_names
-from sleuth_env.sleuth.relational import MOST_UNITS
-
-from .config_file import _Loader
+from sleuth_env.policies.operations import MOST_UNITS
 
 # Characters of a value, and mistakes, that a message repeats.
 MOST_QUOTED = 80
@@ -117,7 +116,7 @@ class NetworkConfig(Section):
         [256, 256], description="units of each hidden layer"
     )
     activation: Literal["relu", "tanh"] = Field("relu", description="activation function of the hidden layers")
-    cells: Annotated[list[Units], Field(max_length=8)] | None = Field(
+    card_network: Annotated[list[Units], Field(max_length=8)] | None = Field(
         None, description="hidden layers of the network shared by the gem cards; null: none"
     )
     initial_bias: dict[str, Bias] = Field(
@@ -254,11 +253,17 @@ class Config(Section):
     options: Annotated[sleuth.Options, BeforeValidator(options_of)] = Field(
         sleuth.Options(), description="options of the game"
     )
+    game: str = Field("sleuth", description="the game")
     network: NetworkConfig = NetworkConfig()
     ppo: PpoConfig = PpoConfig()
     opponents: OpponentsConfig = OpponentsConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
     checkpoints: CheckpointsConfig = CheckpointsConfig()
+
+    @property
+    def module(self) -> Any:
+        """The game module."""
+        return load_game(self.game)
 
     @property
     def torch_threads(self) -> int:
@@ -277,7 +282,7 @@ class Config(Section):
     @model_validator(mode="after")
     def _fits_together(self) -> Config:
         decisions = self.ppo.rollout_steps * self.num_envs
-        verbs = list(dict.fromkeys(verb_of(a, self.options) for a in range(sleuth.num_actions(self.options))))
+        verbs = list(self.module.action_blocks(self.options))
         if decisions > MOST_ROLLOUT:
             raise _mistake("num_envs", f"num_envs * ppo.rollout_steps must be at most {MOST_ROLLOUT}, got {decisions}")
         if decisions % self.ppo.batch_size:
@@ -302,18 +307,8 @@ class Config(Section):
         return self
 
 
-def verb_of(action: int, options: sleuth.Options) -> str:
-    """Give the first word of an action in the game's notation: ask, final, exchange, accuse, pass."""
-    return str(sleuth.action_name(action, options.num_players).split()[0])
-
-
 def _mistake(path: str, text: str) -> PydanticCustomError:
     return PydanticCustomError("fit", "{text}", {"text": f"{path}: {text}"})
-
-
-_Loader.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"^[-+]?(\d[\d_]*\.?\d*|\.\d+)[eE][-+]?\d+$"), list("-+.0123456789")
-)
 
 
 def shown(value: Any) -> str:

@@ -22,24 +22,17 @@ from .checkpoint import package_versions
 from .config import Config
 from .learner import Opponents, Result
 
-LEARNER = "learner"
+LEARNER_PLAYER = "learner"
 STEP = 4.0
 COLUMNS = ("player", "rating", "games", "wins")
 
 
-def results_of(names: Sequence[str], players: NDArray[np.int64], rewards: NDArray[np.float64]) -> list[Result]:
-    """Give who sat where and who came first in the games that somebody has won.
-
-    Args:
-        names: of the players, by their numbers.
-        players: who sat in each seat (i8 [B, P]).
-        rewards: of the seats at the end (f8 [B, P]); positive only where one was right, greatest
-            where he was the first.
-    """
-    won = rewards.max(axis=1) > 0
+def results_of(names: Sequence[str], players: NDArray[np.int64], shares: NDArray[np.float64]) -> list[Result]:
+    """Return who sat where, and the shares of the win, in the games that somebody has won."""
+    won = shares.max(axis=1) > 0
     return [
-        ([names[number] for number in seats], first)
-        for seats, first in zip(players[won].tolist(), rewards[won].argmax(axis=1).tolist(), strict=True)
+        Result([names[number] for number in seats], each)
+        for seats, each in zip(players[won].tolist(), shares[won].tolist(), strict=True)
     ]
 
 
@@ -58,36 +51,36 @@ class League:
     """Rate everybody who plays in a run; who has left the pool keeps the last rating."""
 
     def __init__(self) -> None:
-        self.members = {LEARNER: Member()}
+        self.members = {LEARNER_PLAYER: Member()}
 
     def enter(self, names: Iterable[str]) -> None:
         """Let opponents in, where they are new with the rating of the learner: a snapshot plays as
         he does.
         """
         for name in names:
-            self.members.setdefault(name, Member(self.members[LEARNER].rating))
+            self.members.setdefault(name, Member(self.members[LEARNER_PLAYER].rating))
 
     def count(self, results: Iterable[Result]) -> None:
         """Take finished games in, one after the other."""
-        for names, first in results:
+        for names, shares in results:
             seats = [self.members[name] for name in names]
             strengths = 10 ** (np.array([member.rating for member in seats]) / 400)
             for seat, (member, expected) in enumerate(zip(seats, (strengths / strengths.sum()).tolist(), strict=True)):
-                member.rating += STEP * ((seat == first) - expected)
+                member.rating += STEP * (shares[seat] - expected)
                 member.games += 1
-                member.wins += seat == first
+                member.wins += shares[seat] == 1
 
-    def rating(self, name: str = LEARNER) -> float:
+    def rating(self, name: str = LEARNER_PLAYER) -> float:
         """Give how much better than the first opponent somebody is."""
         return self.members[name].rating - list(self.members.values())[:2][-1].rating
 
     def row(self) -> dict[str, float]:
         """Give what the curve shows: the learner's rating, once there are games that count."""
-        return {"league/rating": round(self.rating(), 1)} if self.members[LEARNER].games else {}
+        return {"league/rating": round(self.rating(), 1)} if self.members[LEARNER_PLAYER].games else {}
 
     def write(self, path: Path) -> None:
         """Write all ratings as CSV, the best first, once there are games that count."""
-        if not self.members[LEARNER].games:
+        if not self.members[LEARNER_PLAYER].games:
             return
         text = StringIO(newline="")
         writer = csv.writer(text)
@@ -108,7 +101,7 @@ class League:
         }
         if not all(np.isfinite(member.rating) for member in self.members.values()):
             raise ValueError("its ratings are not finite numbers")
-        if LEARNER not in self.members:
+        if LEARNER_PLAYER not in self.members:
             raise ValueError("a league without a learner")
 
 

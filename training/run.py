@@ -274,9 +274,9 @@ class Run:
         }
         row |= {"train/entropy_weight": self.config.ppo.at("entropy", before / self.config.total_steps)}
         if learned.episodes:
-            rewards, lengths = np.array(learned.episodes).T
+            rewards, lengths, shares = np.array(learned.episodes).T
             row |= {"rollout/ep_rew_mean": float(rewards.mean()), "rollout/ep_len_mean": float(lengths.mean())}
-            row |= {"rollout/win_share": float((rewards > 0).mean()), "rollout/episodes": len(rewards)}
+            row |= {"rollout/win_share": float(shares.mean()), "rollout/episodes": len(rewards)}
         for key, value in row.items():
             self.logger.record(key, value)
         self.logger.dump(self.steps)
