@@ -18,7 +18,7 @@ from sleuth_env.policies.policy_file import read_metadata
 from sleuth_env.sleuth import Options
 from training.config import make_config
 from training.curve import STEPS
-from training.maskable import CellPolicy
+from training.maskable import CardPolicy
 from training.run import Run
 from training.train import main
 
@@ -391,7 +391,7 @@ def test_numpy_plays_the_same_actions_as_torch(network: dict[str, Any]):
 
     torch.manual_seed(0)
     spaces = gymnasium.spaces.Box(0, 1, (size,), np.float32), gymnasium.spaces.Discrete(number)
-    networks = CellPolicy(*spaces, lambda _: 1e-3, config=config)
+    networks = CardPolicy(*spaces, lambda _: 1e-3, config=config)
     with torch.no_grad():
         for weights in networks.parameters():
             weights += 0.05 * torch.randn_like(weights)

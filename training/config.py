@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from sleuth_env.checks import one_line
 from sleuth_env.game import DEFAULT_GAME, GAMES, Game, load_game, name_of
 from sleuth_env.options import described
+from sleuth_env.policies.operations import MOST_UNITS
 
 from .config_file import ConfigError, given_value, overridden, read_file, shown, value_at
 from .values import (
@@ -62,7 +63,7 @@ class NetworkConfig(Section):
         description="mlp: perceptrons of the sizes hidden and card_network; "
         "another kind is a network of the game's own, of the size units (algorithm ppo)",
     )
-    units: whole(2, 1024, step=2) = Field(
+    units: whole(2, MOST_UNITS, step=2) = Field(
         32,
         description="size of a network of the game's own; "
         "relational: hidden units per question, other embeddings use half as many",

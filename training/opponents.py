@@ -95,7 +95,7 @@ def results_of(names: Sequence[str], players: NDArray[np.int64], shares: NDArray
     """
     won = shares.max(axis=1) > 0
     seated = [[names[number] for number in seats] for seats in players[won].tolist()]
-    return list(zip(seated, shares[won].tolist(), strict=True))
+    return [Result(*game) for game in zip(seated, shares[won].tolist(), strict=True)]
 
 
 @dataclass
