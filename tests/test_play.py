@@ -1,4 +1,4 @@
-"""A person at the table: what he types, what he is shown, and how a game in the terminal ends."""
+"""A person at the table: what they type, what they are shown, and how a game in the terminal ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from sleuth_env import sleuth
 from sleuth_env.cli.commands import main
-from sleuth_env.cli.play import COMMANDS, Session, in_columns
+from sleuth_env.cli.session import COMMANDS, Session, in_columns
 from sleuth_env.matches.table import LEARNER_SEAT
 from sleuth_env.sleuth import Options, draw_belief, make_bot
 from sleuth_env.sleuth.notation import action_names, gem_names
@@ -33,7 +33,7 @@ VARIANTS = [
 def test_a_person_can_play_every_variant_to_its_end(options: Options, seed: int) -> None:
     shown: list[str] = []
     bots = [make_bot("cautious", options) for _ in range(options.num_players - 1)]
-    session = Session(options, bots, seed, seed, scripted(seed), shown.append)
+    session = Session(sleuth, options, bots, seed, seed, scripted(seed), shown.append)
     session.run()
     assert session.table.finished[0]
     assert shown[-1] in ("You win!", "You have not won.", "You take place 2.", "You take place 3.")
@@ -45,12 +45,10 @@ def test_a_person_can_play_every_variant_to_its_end(options: Options, seed: int)
 
 @pytest.mark.parametrize("options", VARIANTS, ids=str)
 def test_a_person_is_shown_nothing_that_depends_on_what_is_hidden(options: Options) -> None:
-    """Exchange the hidden gems of the other hands by ones that answer alike so far: not a byte that
-    was shown may change.
-    """
+    """Exchange hidden gems for others that answer alike so far: not a byte that was shown may change."""
     bots = [make_bot("cautious", options) for _ in range(options.num_players - 1)]
     shown: list[list[str]] = [[], []]
-    sessions = [Session(options, bots, 0, 3, scripted(5, accuse=0), texts.append) for texts in shown]
+    sessions = [Session(sleuth, options, bots, 0, 3, scripted(5, accuse=0), texts.append) for texts in shown]
     swap_missing(sessions[1].table.states)
     for session in sessions:
         session._show_sheet()
@@ -61,7 +59,7 @@ def test_a_person_is_shown_nothing_that_depends_on_what_is_hidden(options: Optio
             # exchange changes no knowledge.
             seats = session.table.seats.copy()
             session.table.seats[:] = LEARNER_SEAT
-            session.table.step(0, sleuth.parse_action("exchange", options.num_players))
+            session.table.step(0, sleuth.parse_action("exchange", options))
             session.table.seats[:] = seats
             session._tell_last()
         session._announce_decision()
@@ -99,11 +97,9 @@ def test_a_typed_game_shows_hints_lists_and_the_sheet(
     assert output.count("player_0's information sheet") >= 2
     assert "Type legal first to see the numbered list." in output
     assert re.search(r"\d  accuse blue-opal-pair\b", output)
-    assert "'acuse blue-opal-pair' is no action; perhaps: accuse blue-opal-pair" in output
-    assert (
-        "'accuse blue-opal' is no action; perhaps: accuse blue-opal-solitaire, accuse blue-opal-pair, accuse blue-opal-cluster."
-        in output
-    )
+    assert "'acuse blue-opal-pair' is not an action; perhaps: accuse blue-opal-pair" in output
+    begun = ", ".join(f"accuse blue-opal-{size}" for size in ("solitaire", "pair", "cluster"))
+    assert f"'accuse blue-opal' is not an action; perhaps: {begun}." in output
     assert "save needs the name of a file" in output
     assert f"Saved to {saved}" in output
     assert "You have left the game." in output
@@ -145,8 +141,7 @@ def test_a_question_that_one_card_alone_can_pay_needs_no_card(
     assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
     output = capsys.readouterr().out
     assert (
-        "'ask +1 yellow' can be paid with several cards: ask +1 yellow with yellow, ask +1 yellow with free.\n"
-        in output
+        "'ask +1 yellow' is short for several actions: ask +1 yellow with yellow, ask +1 yellow with free.\n" in output
     )
     assert "you asked player_1 (+1) blue with free" in output
 
@@ -230,6 +225,7 @@ def test_completion_offers_commands_and_legal_actions_only() -> None:
         raise EOFError
 
     session = Session(
+        sleuth,
         Options(num_players=3, first_player="seat_0"),
         [make_bot("sheet", Options(num_players=3))] * 2,
         0,
@@ -292,9 +288,9 @@ def test_a_game_is_saved_under_the_name_that_was_typed(
     [
         ("9" * 5000, f"There is no number {'9' * 60} in the list."),
         ("0", "There is no number 0 in the list."),
-        ("-1", "'-1' is no action; help shows the forms, legal lists what you may do."),
-        ("²", "'²' is no action; help shows the forms, legal lists what you may do."),
-        ("x" * 5000, f"'{'x' * 60}' is no action; help shows the forms, legal lists what you may do."),
+        ("-1", "'-1' is not an action; help shows the forms, legal lists what you may do."),
+        ("²", "'²' is not an action; help shows the forms, legal lists what you may do."),
+        ("x" * 5000, f"'{'x' * 60}' is not an action; help shows the forms, legal lists what you may do."),
         (f"legal {'x' * 5000}", f"No legal action contains '{'x' * 60}'."),
     ],
     ids=lambda text: text[:9],

@@ -132,8 +132,8 @@ def test_marks_and_line_ends_of_other_systems_do_not_matter(
 def test_what_is_no_file_of_text_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "bytes").write_bytes(bytes(range(256)))
-    special = "it is no regular file; - reads stdin"
-    text = " is no game text: it is not UTF-8"
+    special = "it is not a regular file; - reads stdin"
+    text = " is not a game text: it is not UTF-8"
     wrong = {
         "pipe": f" cannot be read: {special}",
         "bytes": text,
