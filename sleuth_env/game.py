@@ -247,7 +247,7 @@ class Telling(Protocol):
     def tell_game(
         self, record: Any, viewpoint: int | None, reveal: bool, steps: range | None, colour: bool, odds: bool, /
     ) -> Iterator[str]:
-        """Tell a game, one text (of one or more lines) a step.
+        """Iterate over the story of a game, one text (of one or more lines) a step.
 
         Args:
             record: the game.
@@ -307,7 +307,7 @@ class Telling(Protocol):
 
 
 class Told(Protocol):
-    """a game told in words"""
+    """games told in words"""
 
     telling: Telling
 

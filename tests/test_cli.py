@@ -165,6 +165,13 @@ def test_a_policy_file_for_other_options_is_refused(policy_file: Path, capsys: p
     assert errors.count("\n") == 1
 
 
+def test_a_policy_file_of_another_game_is_refused(policy_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", str(policy_file), "--game", "tests.support.follow"]) == 2
+    output, errors = said(capsys)
+    assert output == ""
+    assert errors == f"sleuth: {policy_file} is a policy for the game 'sleuth', not for 'follow'\n"
+
+
 # --- mistakes ---
 
 NAMES = ", ".join([*sleuth.BOTS, *pretrained_names(sleuth.NAME)])
@@ -350,6 +357,14 @@ def test_the_examples_of_the_help_can_be_parsed() -> None:
 def examples_of(command: str) -> list[str]:
     parser = import_module(f"sleuth_env.cli.{command}").make_parser([])
     return [line.strip() for line in parser.epilog.splitlines() if line.strip().startswith("sleuth ")]
+
+
+def test_help_is_about_the_chosen_game(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["match", "--help", "--game", "tests.support.follow"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "each a bot (random, low), or a policy file" in text
+    assert "missing" not in text
 
 
 def test_every_command_is_listed_with_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,13 +6,16 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sleuth_env import sleuth
 from sleuth_env.cli.commands import main
-from sleuth_env.cli.session import COMMANDS, Session, in_columns
+from sleuth_env.cli.session import COMMANDS, QuitError, Session, in_columns
+from sleuth_env.game import MissingPartError, Telling, has_part
 from sleuth_env.matches.table import LEARNER_SEAT
 from sleuth_env.sleuth import Options, draw_belief, make_bot
 from sleuth_env.sleuth.notation import action_names, gem_names
@@ -242,6 +245,62 @@ def test_completion_offers_commands_and_legal_actions_only() -> None:
 def test_a_long_list_is_laid_out_in_columns_that_are_read_downwards() -> None:
     assert in_columns(["1 a", "2 bb", "3 c", "4 d", "5 e"], 17) == "1 a  3 c  5 e\n2 bb 4 d"
     assert in_columns(["1 a", "2 bb"], 3) == "1 a\n2 bb"
+
+
+# --- a game's own part ---
+
+
+def test_sleuth_tells_all_that_the_command_line_asks_for() -> None:
+    assert has_part(sleuth.telling, Telling)  # type: ignore[arg-type]
+
+
+def sleuth_without(name: str) -> ModuleType:
+    """Return a game that is Sleuth but for one name."""
+    game = ModuleType("other")
+    vars(game).update(vars(sleuth))
+    delattr(game, name)
+    return game
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [("telling", "games told in words"), ("draw_rgb", "drawings"), ("game_text", "games as text")],
+)
+def test_a_game_that_lacks_a_part_cannot_be_played_by_a_person(name: str, part: str) -> None:
+    options = Options(num_players=3)
+    game: Any = sleuth_without(name)
+    with pytest.raises(MissingPartError, match=f"the game 'sleuth' has no {part}: it lacks {name}"):
+        Session(game, options, [make_bot("sheet", options)] * 2, 0, 5, scripted(1), print)
+
+
+def test_odds_of_a_game_without_beliefs_are_refused_and_the_game_goes_on() -> None:
+    options = Options(num_players=3, first_player="seat_0")
+    typed = iter(["odds", "quit"])
+    shown: list[str] = []
+    bots = [make_bot("sheet", options)] * 2
+    game: Any = sleuth_without("belief")
+    session = Session(game, options, bots, 0, 5, lambda *_: next(typed), shown.append)
+    with pytest.raises(QuitError):
+        session.run()
+    assert shown[-1] == "the game 'sleuth' has no exact beliefs: it lacks belief."
+
+
+@pytest.mark.parametrize(
+    ("places", "said"),
+    [
+        ([1, 0, 0], "You win!"),
+        ([1, 1, 2], "You share place 1."),
+        ([2, 1, 3], "You take place 2."),
+        ([0, 1, 2], "You have not won."),
+    ],
+)
+def test_a_person_is_told_their_place(places: list[int], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    options = Options(num_players=3)
+    session = Session(sleuth, options, [make_bot("cautious", options)] * 2, 0, 5, scripted(1), shown.append)
+    monkeypatch.setattr(session.table, "standings", lambda rows: np.array([places], np.int32))
+    session._tell_result()
+    assert shown[-1] == said
 
 
 # --- what is typed ---

@@ -105,12 +105,14 @@ def one_option_each(words: Iterable[str]) -> Iterator[str]:
     previous = ""
     listing = False
     for word in words:
-        listing = word.partition("=")[0] == "--options" or (listing and re.match(r"[A-Za-z_]\w*=", word) is not None)
-        if listing and not word.startswith("--") and previous != "--options":
+        begins = word.partition("=")[0] == "--options"
+        value = listing and re.match(r"[A-Za-z_]\w*=", word) is not None
+        if value and previous != "--options":
             yield "--options"
         yield word
         if word == "--":
             yield from words
+        listing = begins or value
         previous = word
 
 

@@ -47,7 +47,7 @@ def make_parser(words: Sequence[str]) -> Parser:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Tell the game."""
+    """Write the story of the game."""
     if args.pause and args.file == "-":
         raise CommandError("--pause needs a file: stdin is the game text")
     if args.odds and args.viewpoint == "none":

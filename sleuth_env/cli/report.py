@@ -156,7 +156,7 @@ def _words(name: str) -> str:
 def _headings(game: Game, counts: Sequence[str]) -> list[str]:
     """Return short names of what a game counts, where its telling has them."""
     short = needed(game, Told).telling.HEADINGS if has_part(game, Told) else {}
-    return [short.get(name, _words(name)) for name in counts]
+    return [short.get(name, name) for name in counts]
 
 
 def _notes(game: Game, of_seats: Sequence[str]) -> list[str]:

@@ -181,10 +181,7 @@ class Session:
             self.write(line)
 
     def _understand(self, typed: str, legal: dict[str, int]) -> str | None:
-        """Carry out a command, or return the name of the action that a line means.
-
-        None stands for a line after which there is no action to take.
-        """
+        """Carry out a command, or return the name of the action that a line means, if it means one."""
         line = " ".join(typed.lower().split())
         if line in legal:
             return line

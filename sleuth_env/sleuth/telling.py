@@ -83,7 +83,7 @@ def tell_game(
     colour: bool = False,
     odds: bool = False,
 ) -> Iterator[str]:
-    """Tell a game, one text (of one or more lines) a step.
+    """Iterate over the story of a game, one text (of one or more lines) a step.
 
     Args:
         record: the game, as `parse_game` returns it.
