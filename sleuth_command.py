@@ -1,7 +1,7 @@
-"""What is loaded first: the console script ``sleuth``, and the guard of every command line here.
+"""The console script ``sleuth``, and the guard against Ctrl-C of every command line here.
 
-It stands next to the package, because importing anything of `sleuth_env` imports Gymnasium, which
-takes time in which a signal may come.
+It is loaded before anything that takes time to load, and lies next to the package, because importing
+anything of `sleuth_env` imports Gymnasium first.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def noted_signals(*numbers: int) -> Iterator[list[int]]:
 
 
 def main() -> int:
-    """Run the command ``sleuth``; return its exit code."""
+    """Run the command ``sleuth`` and return its exit code."""
     with noted_signals(signal.SIGINT) as came:
         try:
             from sleuth_env.cli.commands import main as command

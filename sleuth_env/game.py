@@ -13,7 +13,7 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any, Protocol, TypeVar, cast
@@ -233,10 +233,83 @@ class Transcribed(Protocol):
         ...
 
 
-class Told(Protocol):
-    """a game told in words"""
+class Telling(Protocol):
+    """A module that tells a game in words: step by step, or to a person who plays it.
 
-    telling: Any  # the module that tells games, and that speaks with a person at the table
+    A view is one VIEW record, a state one STATE record, a record of a game what `parse_game`
+    returns. What is told to a seat depends on a state only as far as the seat may know it.
+    """
+
+    COLUMNS: int  # width of the drawings in a terminal
+    FORMS: Mapping[str, str]  # the forms of the actions, as they are typed, and what each means
+    HEADINGS: Mapping[str, str]  # short headings of what `Game.counts` counts, where its names are long
+
+    def tell_game(
+        self, record: Any, viewpoint: int | None, reveal: bool, steps: range | None, colour: bool, odds: bool, /
+    ) -> Iterator[str]:
+        """Iterate over the story of a game, one text (of one or more lines) a step.
+
+        Args:
+            record: the game.
+            viewpoint: the seat whose private knowledge and drawing are added; None: public events only.
+            reveal: whether to show everything hidden and every action.
+            steps: which steps to tell, counted from 1; None: all.
+            colour: whether the drawings are coloured.
+            odds: whether the drawings show exact beliefs, too.
+        """
+        ...
+
+    def num_steps(self, record: Any, viewpoint: int | None, reveal: bool, /) -> int:
+        """Return the number of steps of `tell_game`."""
+        ...
+
+    def seat_names(self, view: Any, you: str = "", /) -> list[str]:
+        """Return the names of the seats from the viewer on, in the order of play.
+
+        ``you`` is the viewer's name, and then the others are called by their distance, too.
+        """
+        ...
+
+    def announcement(self, options: Any, view: Any, /) -> list[str]:
+        """Return what a person is told before deciding, line by line."""
+        ...
+
+    def prompt(self, options: Any, view: Any, /) -> str:
+        """Return what a person is asked for."""
+        ...
+
+    def unsaid(self, options: Any, view: Any, /) -> str:
+        """Return the name of the action that an empty line stands for; "" if there is none."""
+        ...
+
+    def meant(self, typed: str, names: Iterable[str], /) -> list[str]:
+        """Return those of some names of actions that a typed text can mean: itself, or what it is short for."""
+        ...
+
+    def news(self, options: Any, state: Any, action: int, view: Any, /) -> list[str]:
+        """Return what the viewer may know of the last action, line by line; nothing where it was hidden.
+
+        Args:
+            options: of the game.
+            state: after the action.
+            action: its number.
+            view: after the action.
+        """
+        ...
+
+    def ending(self, options: Any, state: Any, /) -> list[str]:
+        """Return what everybody is told when a game is over, line by line."""
+        ...
+
+    def draw_odds(self, options: Any, view: Any, colour: bool = False, /) -> str:
+        """Return a drawing of the exact beliefs of whoever has a view as text."""
+        ...
+
+
+class Told(Protocol):
+    """games told in words"""
+
+    telling: Telling
 
 
 class MissingPartError(ValueError):

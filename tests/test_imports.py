@@ -59,10 +59,9 @@ FIRST_PARTY = {
     "envs/wrappers": ("game", "envs.aec"),
     "envs/": ("game", "checks", "threads", "matches", "envs"),
     "sleuth_v0": ("game", "envs", "sleuth"),
-    # The command line stands above everything and may use it all; nothing else may use it.
-    "cli/": ("",),
+    # The command line stands above everything but the games; nothing else may use it.
+    "cli/": ("__version__", "checks", "game", "options", "matches", "policies", "cli"),
 }
-COMMANDS = tuple(f"cli/{name}" for name in ("arguments", "commands", "play", "report", "streams"))
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
     "pettingzoo": {"envs/aec", "envs/wrappers", "sleuth_v0"},
@@ -71,8 +70,8 @@ FRAMEWORKS = {
     "sb3_contrib": set(),
     "torch": set(),
     "PIL": {"sleuth/drawing/image"},
-    "rich": set(COMMANDS),
-    "prompt_toolkit": set(COMMANDS),
+    "rich": {"cli/report", "cli/session"},
+    "prompt_toolkit": {"cli/session"},
 }
 # Those that may be imported inside functions only, so that the package does without them until they
 # are needed.
