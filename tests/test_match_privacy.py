@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -118,7 +120,7 @@ def test_a_bot_made_for_other_options_plays_by_those_of_the_match() -> None:
         ({"names": ["a"]}, "names"),
     ],
 )
-def test_numbers_that_make_no_match_are_refused(named: dict[str, object], word: str) -> None:
+def test_numbers_that_make_no_match_are_refused(named: dict[str, Any], word: str) -> None:
     with pytest.raises(MatchError, match=word):
         play_match(sleuth, Options(num_players=3), ["random"] * 3, **({"num_deals": 1} | named))
 

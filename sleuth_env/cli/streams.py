@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from .arguments import CommandError
 
-# What stands for a character that an encoding lacks. Never a question mark, which means something
-# in a drawing.
+# The signs of a drawing where the terminal's encoding lacks them, as in the locale C. Python's own
+# substitute is a question mark, which means something in a drawing.
+PLAIN_ERRORS = "sleuth_env.plain"
 PLAIN = str.maketrans({"·": ".", "─": "-", "═": "=", "│": "|", "…": "~"})
 
 # Characters. An endless line must not fill the memory.
@@ -20,11 +21,11 @@ LONGEST_LINE = 100_000
 
 
 class WriteError(Exception):
-    """What was to be written is not written; the message says why."""
+    """Something could not be written; the message says why."""
 
 
 def _plainly(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Encode what an encoding lacks: by the sign of `PLAIN`, else by its number."""
+    """Replace what an encoding lacks by the sign of `PLAIN`, else by its number, as an error handler of `codecs`."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end].translate(PLAIN)
@@ -43,13 +44,10 @@ def prepare_streams() -> None:
         # A stream that was closed is None.
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
-    codecs.register_error("sleuth_env.plain", _plainly)
+    codecs.register_error(PLAIN_ERRORS, _plainly)
     # Foreign bytes of the input are kept as they are: they may be part of the name of a file.
-    for stream, errors in (
-        (sys.stdin, "surrogateescape"),
-        (sys.stdout, "sleuth_env.plain"),
-        (sys.stderr, "sleuth_env.plain"),
-    ):
+    handlers = ((sys.stdin, "surrogateescape"), (sys.stdout, PLAIN_ERRORS), (sys.stderr, PLAIN_ERRORS))
+    for stream, errors in handlers:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=errors)
 
