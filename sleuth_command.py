@@ -1,6 +1,7 @@
-"""What is loaded before anything that takes time to load: the console script ``sleuth``, and the guard of every command line here.
+"""The console script ``sleuth``, and the guard against Ctrl-C of every command line here.
 
-It stands beside the package, because importing anything of `sleuth_env` imports Gymnasium first.
+It is loaded before anything that takes time to load, and lies next to the package, because importing
+anything of `sleuth_env` imports Gymnasium first.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def noted_signals(*numbers: int) -> Iterator[list[int]]:
-    """Note signals and raise KeyboardInterrupt, which a library that is being imported may turn into another error."""
+    """Note signals and raise KeyboardInterrupt.
+
+    A library that is being imported may turn the exception into another error; the note stays.
+    """
     came: list[int] = []
 
     def stop(number: int, _: object) -> None:
@@ -30,7 +34,7 @@ def noted_signals(*numbers: int) -> Iterator[list[int]]:
 
 
 def main() -> int:
-    """Run the command ``sleuth``; give its exit code."""
+    """Run the command ``sleuth`` and return its exit code."""
     with noted_signals(signal.SIGINT) as came:
         try:
             from sleuth_env.cli.commands import main as command

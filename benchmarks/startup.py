@@ -29,8 +29,10 @@ for agent in env.agent_iter():
 
 
 def seconds_of_a_start(cache: str) -> float:
-    """Run the program in a new process with that folder for compiled kernels; give its wall-clock
-    seconds.
+    """Run the program in a new process; return its wall-clock seconds.
+
+    Args:
+        cache: the folder for compiled kernels.
     """
     began = time.perf_counter()
     subprocess.run(

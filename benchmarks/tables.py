@@ -1,15 +1,14 @@
-"""Play every bot against fixed fields, at every player count, and write the tables of it in the manual.
+"""Play every bot against fixed fields, at every player count, and write the manual's tables of it.
 
     python benchmarks/tables.py [--jobs 2] [--keep] [--bots entropy,racer] [--players 3,4]
 
 A row is one bot at one player count, in the base game or in Super Sleuth: its share of wins in one
-    seat against a table full of
-``random``, of ``cautious`` and of ``sheet`` bots, over equal deals with the seats rotated; the
-turns of a game between copies of it until somebody accuses rightly; the share of its accusations
-that are wrong; the processor's time for one of its decisions, offers included. Everything is kept
-in ``benchmarks/tables.json``, and the tables between the two marks of the page are made from
-that. With ``--keep`` rows that are there, played with the same numbers of deals by the same
-version, are not played again.
+seat against a table full of ``random``, of ``cautious`` and of ``sheet`` bots, over equal deals
+with the seats rotated; the turns of a game between copies of it until somebody accuses rightly; the
+share of its accusations that are wrong; the processor's time for one of its decisions, offers
+included. Everything is kept in ``benchmarks/tables.json``, and the tables between the two marks of
+docs/results.md are made from that. With ``--keep``, existing rows are not played
+again if they were played with the same numbers of deals by the same version.
 """
 
 from __future__ import annotations
@@ -41,6 +40,7 @@ TITLES = {"base": "Base game", "super_sleuth": "Super Sleuth"}
 # Deals by the number of players; each is played once from every seat.
 DEALS = {3: 400, 4: 250, 5: 80, 6: 30, 7: 10}
 SEED = 7
+DASH = "\u2013"  # the dash of ranges
 
 
 class Timed:
@@ -61,9 +61,9 @@ class Timed:
         return actions
 
 
-def play_row(cell: tuple[str, str, int]) -> dict[str, Any]:
-    """Play all matches of one row."""
-    name, variant, players = cell
+def play_row(subject: tuple[str, str, int]) -> dict[str, Any]:
+    """Play all matches of one row: of a bot, in a variant, with a number of players."""
+    name, variant, players = subject
     options = sleuth.Options(num_players=players, **VARIANTS[variant])
     deals = DEALS[players]
     # Once before the clock runs, for what is still to be compiled.
@@ -78,7 +78,7 @@ def play_row(cell: tuple[str, str, int]) -> dict[str, Any]:
     entries = {field: result.entries[0] for field, result in fields.items()}
     copies = play_match(sleuth, options, [name] * players, deals, SEED)
     wins = sum(entry.wins for entry in entries.values())
-    wrong = sum(entries[field].wrong_accusations * fields[field].games for field in FIELDS)
+    wrong = sum(entries[field].counts["wrong_accusations"] * fields[field].games for field in FIELDS)
     return {
         "bot": name,
         "variant": variant,
@@ -90,19 +90,19 @@ def play_row(cell: tuple[str, str, int]) -> dict[str, Any]:
             field: [round(share, 4) for share in (entry.win_share, entry.win_low, entry.win_high)]
             for field, entry in entries.items()
         },
-        "turns": None if copies.mean_turns_won is None else round(copies.mean_turns_won, 2),
+        "turns": None if copies.counts_won is None else round(copies.counts_won["turns"], 2),
         "wrong": round(wrong / max(wins + wrong, 1), 4),
         "milliseconds": round(1000 * timed.seconds / timed.decisions, 4),
     }
 
 
-def cell_of(row: dict[str, Any]) -> tuple[str, str, int]:
-    """Give what a row is about."""
+def subject_of(row: dict[str, Any]) -> tuple[str, str, int]:
+    """Return what a row is about."""
     return row["bot"], row["variant"], row["players"]
 
 
 def is_current(row: dict[str, Any]) -> bool:
-    """Tell whether a row would be played in the same way now."""
+    """Return whether a row would be played in the same way now."""
     return row["bot"] in sleuth.BOTS and (row["deals"], row["seed"], row["version"]) == (
         DEALS[row["players"]],
         SEED,
@@ -121,11 +121,10 @@ def table(rows: list[dict[str, Any]], variant: str) -> str:
         "|--:|:--|" + "--:|" * (len(FIELDS) + 3),
     ]
     for row in mine:
-        shares = [
-            f"{share:.1%} ({low:.1%}–{high:.1%})" for share, low, high in (row["win_share"][field] for field in FIELDS)
-        ]  # noqa: RUF001
-        turns = "–" if row["turns"] is None else f"{row['turns']:.1f}"  # noqa: RUF001
-        cells = [
+        intervals = [row["win_share"][field] for field in FIELDS]
+        shares = [f"{share:.1%} ({low:.1%}{DASH}{high:.1%})" for share, low, high in intervals]
+        turns = DASH if row["turns"] is None else f"{row['turns']:.1f}"
+        texts = [
             str(row["players"]),
             f"`{row['bot']}`",
             *shares,
@@ -133,7 +132,7 @@ def table(rows: list[dict[str, Any]], variant: str) -> str:
             f"{row['wrong']:.1%}",
             f"{row['milliseconds']:.3g}",
         ]
-        lines.append(f"| {' | '.join(cells)} |")
+        lines.append(f"| {' | '.join(texts)} |")
     return f"{TITLES[variant]}:\n\n" + "\n".join(lines) + "\n"
 
 
@@ -152,7 +151,7 @@ def write(rows: list[dict[str, Any]]) -> None:
 
 
 def main() -> int:
-    """Play what is to be played; give the exit code."""
+    """Play what is to be played; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=whole(1, 1024), default=1, help="processes at work at once")
     parser.add_argument("--keep", action="store_true", help="do not play rows again that are current")
@@ -162,15 +161,16 @@ def main() -> int:
     )
     args = parser.parse_args()
     rows = [row for row in json.loads(RESULTS.read_text()) if row["bot"] in sleuth.BOTS] if RESULTS.exists() else []
-    cells = [(bot, variant, int(players)) for players in args.players for variant in VARIANTS for bot in args.bots]
+    subjects = [(bot, variant, int(players)) for players in args.players for variant in VARIANTS for bot in args.bots]
     if args.keep:
-        cells = [cell for cell in cells if cell not in map(cell_of, filter(is_current, rows))]
+        current = [subject_of(row) for row in rows if is_current(row)]
+        subjects = [subject for subject in subjects if subject not in current]
     with ProcessPoolExecutor(args.jobs) as pool, Progress() as progress:
-        task = progress.add_task("rows", total=len(cells))
+        task = progress.add_task("rows", total=len(subjects))
         try:
-            for done in as_completed(map(partial(pool.submit, play_row), cells)):
+            for done in as_completed(map(partial(pool.submit, play_row), subjects)):
                 row = done.result()
-                rows = [other for other in rows if cell_of(other) != cell_of(row)] + [row]
+                rows = [other for other in rows if subject_of(other) != subject_of(row)] + [row]
                 write(rows)
                 progress.advance(task)
         except KeyboardInterrupt:

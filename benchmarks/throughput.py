@@ -1,14 +1,13 @@
-"""Print how many decisions a second the environments take, on one thread unless told otherwise,
-next to those of peers.
+"""Print how many decisions a second the environments take, next to those of peers.
 
     python benchmarks/throughput.py [--players 4] [--games 256] [--seconds 1] [--repeat 5]
     [--threads 1] [--parts]
 
-Play is random and legal. What the caller does, choosing actions, is not counted. Each figure is the
-median of some repeats, taken in turn, so that a busy machine is fair to all; the last column is the
-ratio to PettingZoo's tictactoe without wrappers in the same run. Peers are those that are
-installed: ``pip install "sleuth-env[bench]"``. ``--parts`` prints instead where the time of a
-decision with `SleuthVectorEnv` goes.
+On one thread by default. Play is random and legal. What the caller does, choosing actions, is not
+counted. Each figure is the median of some repeats, taken in turn, so that a busy machine is fair to
+all; the last column is the ratio to PettingZoo's tictactoe without wrappers in the same run. Peers
+are those that are installed: ``pip install "sleuth-env[bench]"``. ``--parts`` prints instead where
+the time of a decision with `SleuthVectorEnv` goes.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import argparse
 import importlib
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from types import SimpleNamespace
 from typing import Any
@@ -25,11 +25,12 @@ import numpy as np
 
 from sleuth_env import sleuth, sleuth_v0
 from sleuth_env.cli.arguments import real, whole
-from sleuth_env.envs.solo import SoloEnv, SoloVectorEnv
-from sleuth_env.envs.vector import SleuthVectorEnv
+from sleuth_env.sleuth_v0 import SleuthVectorEnv, SoloEnv, SoloVectorEnv
 
-FROM_EXCHANGE = 38  # the last actions: exchange, accuse one of 36 gems, pass
-ACCUSE = 0.002  # how often one of them is drawn where something else may be done, or games would be over at once
+# The number of the last actions: exchange, accuse one of 36 gems, pass.
+FROM_EXCHANGE = 38
+# How often one of them is drawn where something else may be done, so that games go on for a while.
+ACCUSE = 0.002
 
 
 class Clock:
@@ -48,9 +49,9 @@ class Clock:
         return result
 
 
-def random_actions(masks: np.ndarray, chance: np.random.Generator) -> np.ndarray:
+def random_actions(masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw a legal action of every row of masks (u1 [B, A])."""
-    weights = masks * chance.random(masks.shape, np.float32)
+    weights = masks * rng.random(masks.shape, np.float32)
     weights[:, -FROM_EXCHANGE:-1] *= ACCUSE
     return weights.argmax(axis=1)
 
@@ -60,21 +61,22 @@ def play_rules(players: int, games: int) -> Callable[[float], Clock]:
     options = sleuth.Options(num_players=players)
     rules = sleuth.make_rules(options)
     states = sleuth.new_states(games)
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     masks = np.zeros((games, sleuth.num_actions(options)), np.uint8)
     taken = np.zeros(games, np.uint8)
+    rewards = np.zeros((games, players))
     sleuth.deal(rules, states, np.arange(games, dtype=np.uint64))
 
     def play(seconds: float) -> Clock:
         clock = Clock()
         while clock.spent < seconds:
             clock.run(lambda: sleuth.legal(rules, states, masks))
-            actions = random_actions(masks, chance)
-            clock.run(lambda actions=actions: sleuth.step(rules, states, actions, taken), games)
+            actions = random_actions(masks, rng)
+            clock.run(lambda actions=actions: sleuth.step(rules, states, actions, taken, rewards), games)
             over = np.flatnonzero(states["actor"] < 0)
             if len(over):
                 fresh = sleuth.new_states(len(over))
-                sleuth.deal(rules, fresh, chance.integers(0, 2**64, len(over), np.uint64))
+                sleuth.deal(rules, fresh, rng.integers(0, 2**64, len(over), np.uint64))
                 states[over] = fresh
         return clock
 
@@ -84,13 +86,13 @@ def play_rules(players: int, games: int) -> Callable[[float], Clock]:
 def play_vector(players: int, games: int, threads: int, record: str) -> Callable[[float], Clock]:
     """Play with `SleuthVectorEnv`: step, observation and mask of every game."""
     envs = SleuthVectorEnv(games, num_players=players, record=record, copy=False, threads=threads)
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     envs.reset(seed=0)
 
     def play(seconds: float) -> Clock:
         clock = Clock()
         while clock.spent < seconds:
-            actions = random_actions(clock.run(envs.action_masks), chance)
+            actions = random_actions(clock.run(envs.action_masks), rng)
             clock.run(lambda actions=actions: envs.step(actions), games)
         return clock
 
@@ -98,11 +100,9 @@ def play_vector(players: int, games: int, threads: int, record: str) -> Callable
 
 
 def print_parts(players: int, games: int, record: str, seconds: float) -> None:
-    """Print the nanoseconds of each part of a decision with `SleuthVectorEnv` on one thread, in
-    play.
-    """
+    """Print the nanoseconds of each part of a decision with `SleuthVectorEnv` on one thread."""
     envs = SleuthVectorEnv(games, num_players=players, record=record, copy=False)
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     spent = dict[str, float]()
     under_way = list[str]()
 
@@ -114,7 +114,7 @@ def print_parts(players: int, games: int, record: str, seconds: float) -> None:
             under_way.append(part)
             result = work(*arguments)
             under_way.pop()
-            # What is done for games that have ended counts there alone.
+            # What is done for games that have ended counts only there.
             if len(under_way) < 2:
                 spent[part] = spent.get(part, 0.0) + time.perf_counter() - began
             return result
@@ -122,17 +122,18 @@ def print_parts(players: int, games: int, record: str, seconds: float) -> None:
         setattr(home, name, run)
 
     envs.reset(seed=0)
-    envs.game = SimpleNamespace(**vars(sleuth))
-    steps = {"step": "step and outcome", "outcome": "step and outcome", "view": "view", "legal": "legal actions"}
-    for name, part in steps.items():
+    # In the place of the class's: the same game, whose kernels are on the clock.
+    envs.game = SimpleNamespace(**vars(sleuth))  # type: ignore[misc, assignment]
+    kernels = {"step": "step", "ends": "ended games: how they ended", "view": "view", "legal": "legal actions"}
+    for name, part in kernels.items():
         timed(envs.game, name, part)
     timed(envs._observers[0], "write", "observation")
-    timed(envs, "_end", "ended games: what was seen last, and the next deal")
+    timed(envs, "_end", "ended games: what was seen last, the next deal")
     timed(envs, "step", "in all")
     turns = 0
     began = time.perf_counter()
     while time.perf_counter() - began < seconds or turns < 200:
-        envs.step(random_actions(envs.action_masks(), chance))
+        envs.step(random_actions(envs.action_masks(), rng))
         turns += 1
         if turns == 100:
             # What compiles and warms up.
@@ -144,7 +145,7 @@ def print_parts(players: int, games: int, record: str, seconds: float) -> None:
 
 def play_aec(env: Any) -> Callable[[float], Clock]:
     """Play a PettingZoo environment with `last` and `step`."""
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     env.reset(seed=0)
 
     def play(seconds: float) -> Clock:
@@ -156,7 +157,7 @@ def play_aec(env: Any) -> Callable[[float], Clock]:
                 continue
             legal = observation["action_mask"].nonzero()[0]
             # The first legal actions of Sleuth are questions; of the peers' games any will do.
-            action = int(legal[int(chance.random() ** 3 * len(legal))])
+            action = int(legal[int(rng.random() ** 3 * len(legal))])
             clock.run(lambda action=action: env.step(action), 1)
         return clock
 
@@ -164,10 +165,8 @@ def play_aec(env: Any) -> Callable[[float], Clock]:
 
 
 def play_solo(env: Any) -> Callable[[float], Clock]:
-    """Play a learner's environment, one or many games at once: its own steps, the decisions of the
-    bots between them included.
-    """
-    chance = np.random.default_rng(0)
+    """Play a learner's environment, of one game or many, with the bots' decisions on the clock."""
+    rng = np.random.default_rng(0)
     games = getattr(env, "num_envs", 1)
     env.reset(seed=0)
 
@@ -175,7 +174,7 @@ def play_solo(env: Any) -> Callable[[float], Clock]:
         clock = Clock()
         while clock.spent < seconds:
             masks = np.atleast_2d(clock.run(env.action_masks))
-            actions = random_actions(masks, chance)
+            actions = random_actions(masks, rng)
             _, _, terminated, truncated, _ = clock.run(
                 lambda actions=actions: env.step(actions if games > 1 else int(actions[0])), games
             )
@@ -187,21 +186,24 @@ def play_solo(env: Any) -> Callable[[float], Clock]:
 
 
 def peers() -> dict[str, Callable[[], Callable[[float], Clock]]]:
-    """Give the games of other packages."""
-    found: dict[str, Callable[[], Callable[[float], Clock]]] = {}
-    for name in ("tictactoe_v3", "connect_four_v3", "hanabi_v5"):
-        for face in ("raw_env", "env"):
-            found[f"PettingZoo {name}, {face}"] = lambda n=name, f=face: play_aec(
-                getattr(importlib.import_module(f"pettingzoo.classic.{n}"), f)()
-            )
-    found["OpenSpiel hanabi, with tensor"] = lambda: play_open_spiel(
-        importlib.import_module("pyspiel").load_game("hanabi")
-    )
-    return found
+    """Return the ways to play the games of other packages."""
+
+    def pettingzoo(name: str, face: str) -> Callable[[float], Clock]:
+        return play_aec(getattr(importlib.import_module(f"pettingzoo.classic.{name}"), face)())
+
+    def open_spiel() -> Callable[[float], Clock]:
+        return play_open_spiel(importlib.import_module("pyspiel").load_game("hanabi"))
+
+    found: dict[str, Callable[[], Callable[[float], Clock]]] = {
+        f"PettingZoo {name}, {face}": partial(pettingzoo, name, face)
+        for name in ("tictactoe_v3", "connect_four_v3", "hanabi_v5")
+        for face in ("raw_env", "env")
+    }
+    return {**found, "OpenSpiel hanabi, with tensor": open_spiel}
 
 
 def made(make: Callable[[], Callable[[float], Clock]]) -> Callable[[float], Clock] | None:
-    """Make a way to play, or none if it lacks a package."""
+    """Return a way to play; None if it lacks a package."""
     try:
         return make()
     except ImportError:
@@ -209,10 +211,8 @@ def made(make: Callable[[], Callable[[float], Clock]]) -> Callable[[float], Cloc
 
 
 def play_open_spiel(game: Any) -> Callable[[float], Clock]:
-    """Play a game of OpenSpiel: the information state of the player to act, legal actions and a
-    step.
-    """
-    chance = np.random.default_rng(0)
+    """Play a game of OpenSpiel: information state, legal actions and step of the player to act."""
+    rng = np.random.default_rng(0)
 
     def play(seconds: float) -> Clock:
         clock = Clock()
@@ -221,12 +221,12 @@ def play_open_spiel(game: Any) -> Callable[[float], Clock]:
             if state.is_terminal():
                 state = game.new_initial_state()
             elif state.is_chance_node():
-                actions, odds = zip(*state.chance_outcomes(), strict=True)
-                state.apply_action(int(chance.choice(actions, p=odds)))
+                actions, probabilities = zip(*state.chance_outcomes(), strict=True)
+                state.apply_action(int(rng.choice(actions, p=probabilities)))
             else:
                 clock.run(lambda state=state: np.asarray(state.observation_tensor(), np.float32))
                 legal = clock.run(state.legal_actions)
-                action = legal[int(chance.random() * len(legal))]
+                action = legal[int(rng.random() * len(legal))]
                 clock.run(lambda state=state, action=action: state.apply_action(action), 1)
         return clock
 

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
-MAX_MESSAGE = 500  # characters
+# Characters of a message, and of a word of it, such as the name of a file.
+MAX_MESSAGE = 500
+MAX_WORD = 200
 # Characters of a wrong word that is compared with the right ones.
 MAX_COMPARED = 60
 
@@ -88,6 +90,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text as one line of printable characters that is not too long to read."""
-    printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[:MAX_MESSAGE])
-    return printable + (" ..." if len(text) > MAX_MESSAGE else "")
+    """Return a text as one line of printable characters that is not too long to read, nor is a word of it.
+
+    >>> one_line("no such\\n file")
+    'no such file'
+    """
+    words = (word if len(word) <= MAX_WORD else f"{word[:MAX_WORD]}..." for word in text.split())
+    line = " ".join(words)
+    printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line[:MAX_MESSAGE])
+    return printable + (" ..." if len(line) > MAX_MESSAGE else "")

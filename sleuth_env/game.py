@@ -12,8 +12,7 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any, Protocol, TypeVar, cast
@@ -21,7 +20,6 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import check_choice, whole_number
 from .options import check_names
 
 Records = NDArray[np.void]
@@ -30,13 +28,7 @@ T = TypeVar("T")
 # The games of this package by name, the default first.
 GAMES = ("sleuth",)
 DEFAULT_GAME = GAMES[0]
-
-ILLEGAL_REWARD = -1.0  # where an illegal action ends the game
 NO_GAME = "call reset() first: no game has been dealt"
-RENDER_MODES = ("human", "ansi", "rgb_array")
-NO_RENDER_MODE = (
-    f"render() draws nothing without a render_mode: make the environment with one of {', '.join(RENDER_MODES)}"
-)
 
 
 def opaque(records: Records) -> Records:
@@ -233,10 +225,83 @@ class Transcribed(Protocol):
         ...
 
 
-class Told(Protocol):
-    """a game told in words"""
+class Telling(Protocol):
+    """A module that tells a game in words: step by step, or to a person who plays it.
 
-    telling: Any  # the module that tells games, and that speaks with a person at the table
+    A view is one VIEW record, a state one STATE record, a record of a game what `parse_game`
+    returns. What is told to a seat depends on a state only as far as the seat may know it.
+    """
+
+    COLUMNS: int  # width of the drawings in a terminal
+    FORMS: Mapping[str, str]  # the forms of the actions, as they are typed, and what each means
+    HEADINGS: Mapping[str, str]  # short headings of what `Game.counts` counts, where its names are long
+
+    def tell_game(
+        self, record: Any, viewpoint: int | None, reveal: bool, steps: range | None, colour: bool, odds: bool, /
+    ) -> Iterator[str]:
+        """Iterate over the story of a game, one text (of one or more lines) a step.
+
+        Args:
+            record: the game.
+            viewpoint: the seat whose private knowledge and drawing are added; None: public events only.
+            reveal: whether to show everything hidden and every action.
+            steps: which steps to tell, counted from 1; None: all.
+            colour: whether the drawings are coloured.
+            odds: whether the drawings show exact beliefs, too.
+        """
+        ...
+
+    def num_steps(self, record: Any, viewpoint: int | None, reveal: bool, /) -> int:
+        """Return the number of steps of `tell_game`."""
+        ...
+
+    def seat_names(self, view: Any, you: str = "", /) -> list[str]:
+        """Return the names of the seats from the viewer on, in the order of play.
+
+        ``you`` is the viewer's name, and then the others are called by their distance, too.
+        """
+        ...
+
+    def announcement(self, options: Any, view: Any, /) -> list[str]:
+        """Return what a person is told before deciding, line by line."""
+        ...
+
+    def prompt(self, options: Any, view: Any, /) -> str:
+        """Return what a person is asked for."""
+        ...
+
+    def unsaid(self, options: Any, view: Any, /) -> str:
+        """Return the name of the action that an empty line stands for; "" if there is none."""
+        ...
+
+    def meant(self, typed: str, names: Iterable[str], /) -> list[str]:
+        """Return those of some names of actions that a typed text can mean: itself, or what it is short for."""
+        ...
+
+    def news(self, options: Any, state: Any, action: int, view: Any, /) -> list[str]:
+        """Return what the viewer may know of the last action, line by line; nothing where it was hidden.
+
+        Args:
+            options: of the game.
+            state: after the action.
+            action: its number.
+            view: after the action.
+        """
+        ...
+
+    def ending(self, options: Any, state: Any, /) -> list[str]:
+        """Return what everybody is told when a game is over, line by line."""
+        ...
+
+    def draw_odds(self, options: Any, view: Any, colour: bool = False, /) -> str:
+        """Return a drawing of the exact beliefs of whoever has a view as text."""
+        ...
+
+
+class Told(Protocol):
+    """games told in words"""
+
+    telling: Telling
 
 
 class MissingPartError(ValueError):
@@ -320,88 +385,3 @@ def make_options(game: Game, named: Mapping[str, Any], max_cycles: int | None = 
         limit = options["max_turns"]
         raise ValueError(f"max_cycles={max_cycles!r} is another name of max_turns={limit!r}: give one of them")
     return game.Options(**options)
-
-
-# --- actions ---
-
-
-class IllegalAction(ValueError):  # noqa: N818
-    """An action was refused; the game has not changed.
-
-    Attributes:
-        game_text: the game up to here, to be replayed in a bug report. It shows every hidden card.
-    """
-
-    game_text: str = ""
-
-
-def action_number(action: Any, num_actions: int) -> int:
-    """Return an action as an int.
-
-    Raises:
-        IllegalAction: it is not a whole number (see `whole_number`), or out of range.
-    """
-    number = whole_number(action)
-    if number is None or not 0 <= number < num_actions:
-        raise IllegalAction(f"an action is an integer from 0 to {num_actions - 1}, got {action!r}")
-    return number
-
-
-def action_numbers(actions: Any, num_games: int, num_actions: int) -> NDArray[np.int64]:
-    """Return one action for each game as an array (i8 [B]).
-
-    Raises:
-        IllegalAction: they are something else.
-    """
-    try:
-        numbers = np.asarray(actions)
-    except ValueError:  # lists of unequal length
-        numbers = np.empty(0)
-    if numbers.shape != (num_games,):
-        raise IllegalAction(
-            f"step takes one action for each of {num_games} games, an array of shape ({num_games},), got {actions!r}"
-        )
-    if numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < num_actions)).all():
-        numbers = np.array([action_number(action, num_actions) for action in actions])
-    return numbers.astype(np.int64)
-
-
-def refusal(game: Game, options: Any, action: int, legal: NDArray[Any], player: str) -> IllegalAction:
-    """Return the error that says in the game's words why an action is refused, with some that are legal (u1 [A])."""
-    name = game.action_name(action, options)
-    numbers = np.flatnonzero(legal)
-    # A few from every part of the list: its first ones would all be the same question, paid with different cards.
-    some = numbers[np.unique(np.linspace(0, len(numbers) - 1, 6).astype(np.int64))] if len(numbers) else numbers
-    examples = ", ".join(f"{a} ({game.action_name(int(a), options)})" for a in some)
-    return IllegalAction(
-        f"{player} may not choose action {action} ({name}) now; "
-        f"{len(numbers)} actions are legal, for instance {examples}"
-    )
-
-
-def check_render_mode(game: Game, render_mode: str | None) -> None:
-    """Check that a game can be drawn in this way.
-
-    Raises:
-        ValueError: there is no such way, or the game has no drawings.
-    """
-    check_choice("render_mode", render_mode, (None, *RENDER_MODES))
-    if render_mode is not None:
-        needed(game, Drawn)
-
-
-def render_view(game: Game, options: Any, view: Any, render_mode: str) -> str | NDArray[np.uint8] | None:
-    """Draw a view (one VIEW record).
-
-    Returns:
-        "ansi": text; "rgb_array": an image; "human": None, the text goes to the standard output.
-    """
-    drawn = needed(game, Drawn)
-    if render_mode == "rgb_array":
-        return drawn.draw_rgb(options, view)
-    text = drawn.draw_ansi(options, view)
-    if render_mode == "ansi":
-        return text
-    sys.stdout.write(text.rstrip("\n") + "\n\n")
-    sys.stdout.flush()
-    return None

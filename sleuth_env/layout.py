@@ -186,7 +186,8 @@ class Layout:
         """
         if observation.shape[-1:] != (self.size,):
             raise ValueError(
-                f"an observation of this layout has {self.size} numbers in its last axis, got the shape {observation.shape}"
+                f"an observation of this layout has {self.size} numbers in its last axis, "
+                f"got the shape {observation.shape}"
             )
         return {
             block.name: observation[..., self[block.name]].reshape(*observation.shape[:-1], *block.shape)

@@ -81,10 +81,11 @@ import pettingzoo
 
 from . import sleuth
 from .envs.aec import GameEnv
+from .envs.rendering import RENDER_MODES
 from .envs.solo import GameSoloEnv, GameSoloVectorEnv
 from .envs.vector import GameVectorEnv
 from .envs.wrappers import wrapped
-from .game import RENDER_MODES, Game
+from .game import Game
 
 PETTINGZOO_ID = "sleuth_env/sleuth-v0"
 GAME: Game = sleuth  # type: ignore[assignment] # mypy does not hold modules against protocols that have a __name__

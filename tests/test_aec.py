@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth_v0
-from sleuth_env.game import IllegalAction
+from sleuth_env.actions import IllegalAction
 from sleuth_env.sleuth import action_name, draw_ansi, parse_action, parse_game
 from tests.support.playing import a_legal_action, an_illegal_action, everything_shown, play, play_out
 

@@ -1,30 +1,27 @@
-"""What the words of the command line mean: options wherever they stand, numbers, ranges of steps,
-messages.
-"""
+"""What the words of the command line mean: options wherever they stand, numbers, ranges of steps, messages."""
 
 from __future__ import annotations
 
-import dataclasses
 import os
 from argparse import ArgumentTypeError
 from pathlib import Path
 
 import pytest
 
+from sleuth_env import sleuth
+from sleuth_env.checks import one_line
 from sleuth_env.cli.arguments import (
-    OPTION_VALUES,
     CommandError,
     check_writable,
     file_name,
     named_options,
-    one_line,
-    options_last,
+    one_option_each,
     steps,
     whole,
 )
-from sleuth_env.cli.commands import make_parser
+from sleuth_env.cli.commands import parse
+from sleuth_env.options import described, parse_option
 from sleuth_env.sleuth import OptionError, Options
-from sleuth_env.sleuth.cards import parse_option
 
 SEATS = ["random"] * 3
 ANYWHERE = [
@@ -40,7 +37,7 @@ ANYWHERE = [
 
 @pytest.mark.parametrize("words", ANYWHERE, ids=" ".join)
 def test_options_may_stand_anywhere_and_add_up(words: list[str]) -> None:
-    args = make_parser().parse_args(options_last(words))
+    args = parse(words)
     assert (args.seats, args.options, args.seed) == (SEATS, ["winners=2", "missing=2"], 3)
 
 
@@ -50,22 +47,30 @@ def test_options_may_stand_anywhere_and_add_up(words: list[str]) -> None:
     ids=" ".join,
 )
 def test_words_that_are_no_options_stay_where_they_are(words: list[str]) -> None:
-    assert options_last(words) == words
+    assert list(one_option_each(words)) == words
 
 
 def test_the_same_option_twice_is_refused_even_with_the_same_value() -> None:
     with pytest.raises(CommandError, match="option winners is given twice"):
-        named_options(["winners=2", "missing=2", "winners=2"])
+        named_options(sleuth, ["winners=2", "missing=2", "winners=2"])
 
 
-def test_the_help_has_the_values_of_every_option_and_of_no_other() -> None:
-    assert list(OPTION_VALUES) == [field.name for field in dataclasses.fields(Options)]
+@pytest.mark.parametrize("command", ["match", "evaluate", "play"])
+def test_the_help_describes_every_option_that_the_command_does_not_settle(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        parse([command, "--help"])
+    listed = capsys.readouterr().out.partition("options of the game, each with its default:\n")[2]
+    words = " ".join(listed.split())
+    for about in described(Options):
+        entry = f"{about.name}={about.default} {about.meaning}: {about.values}"
+        assert (entry in words) == (about.name != "num_players" or command == "evaluate")
 
 
+VALUES = {about.name: about.values for about in described(Options)}
 CHOICES = [
-    (name, text.split(";")[0].split(", "))
-    for name, text in OPTION_VALUES.items()
-    if ", " in text and not text[0].isdigit()
+    (name, text.split(";")[0].split(", ")) for name, text in VALUES.items() if ", " in text and not text[0].isdigit()
 ]
 
 
@@ -73,7 +78,7 @@ CHOICES = [
 def test_the_values_in_the_help_are_the_legal_ones(name: str, values: list[str]) -> None:
     more = {"winners": 2} if name == "announce_result" else {}
     for value in values:
-        assert str(getattr(Options(**{name: parse_option(name, value), **more}), name)) == value
+        assert str(getattr(Options(**{name: parse_option(Options, name, value), **more}), name)) == value
     with pytest.raises(OptionError) as refused:
         Options(**{name: "watson", **more})
     assert sorted(values) == sorted(
@@ -85,8 +90,8 @@ def test_the_values_in_the_help_are_the_legal_ones(name: str, values: list[str])
     ("name", "least", "most"), [("num_players", 3, 7), ("missing", 1, 3), ("winners", 1, 3), ("max_turns", 1, None)]
 )
 def test_the_numbers_in_the_help_are_the_legal_ones(name: str, least: int, most: int | None) -> None:
-    assert OPTION_VALUES[name].startswith(str(least))
-    assert most is None or name == "winners" or str(most) in OPTION_VALUES[name]
+    assert VALUES[name].startswith(str(least))
+    assert most is None or name == "winners" or str(most) in VALUES[name]
     Options(**{name: least})
     for wrong in [least - 1] if most is None else [least - 1, most + 1]:
         with pytest.raises(OptionError, match=f"got {wrong}"):

@@ -17,15 +17,15 @@ WRONG = [
     ("throughput", "--seconds nan", "argument --seconds: must be a number from 0.001 to 3600, got 'nan'"),
     ("throughput", "--repeat 0", "argument --repeat: must be a whole number from 1 to 1000, got '0'"),
     ("throughput", "--parts --threads 2", "--parts measures on one thread"),
-    ("training", "--turns 0", "argument --turns: must be a whole number from 1 to 1000, got '0'"),
-    ("training", "--learner 2", "argument --learner: must be a number from 0.001 to 1, got '2'"),
-    ("training", "--config nope.yaml", "nope.yaml: cannot be read as a configuration file"),
-    ("training", "--config configs/four_players.yaml", "start means nothing to MaskablePPO"),
-    ("training", "--config configs/selfplay_smoke.yaml", "opponents.past_selves must be 0"),
-    ("training", "--config configs/against_sheet.yaml --players 4", "a configuration file has its own"),
-    ("training", "--config relational.yaml", "network.kind: 'relational' needs algorithm 'ppo'"),
-    ("training", "--config late.yaml --seeds 2", "seed: must be below 4294967296, got 4294967296"),
-    ("training", "--config=", ": cannot be read as a configuration file"),
+    ("learners", "--turns 0", "argument --turns: must be a whole number from 1 to 1000, got '0'"),
+    ("learners", "--learner 2", "argument --learner: must be a number from 0.001 to 1, got '2'"),
+    ("learners", "--config nope.yaml", "nope.yaml: cannot be read as a configuration file"),
+    ("learners", "--config configs/four_players.yaml", "start means nothing to MaskablePPO"),
+    ("learners", "--config configs/selfplay_smoke.yaml", "opponents.past_selves must be 0"),
+    ("learners", "--config configs/against_sheet.yaml --players 4", "a configuration file has its own"),
+    ("learners", "--config relational.yaml", "network.kind: 'relational' needs algorithm 'ppo'"),
+    ("learners", "--config late.yaml --seeds 2", "seed: must be at most 4294967295, got 4294967296"),
+    ("learners", "--config=", ": cannot be read as a configuration file"),
     ("sheet", "--games 9", "argument --games: must be a whole number from 10 to 1000000, got '9'"),
     ("startup", "--repeats 0", "argument --repeats: must be a whole number from 1 to 1000, got '0'"),
     ("worlds", "--players 2", "argument --players: must be a whole number from 3 to 7, got '2'"),
@@ -77,7 +77,7 @@ def test_both_algorithms_are_measured_also_where_every_seat_learns(
     }
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(small))
     run(
-        "training",
+        "learners",
         f"--config {tmp_path / 'small.yaml'} --learner 1 --turns 1 --seeds 2 --seconds 0.001 --deals 2",
         monkeypatch,
     )

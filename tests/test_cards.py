@@ -146,7 +146,11 @@ def test_the_defaults_are_those_of_the_rules() -> None:
     *(({"num_players": players, "missing": missing}, "3 or 4 players") for players in (5, 6, 7) for missing in (2, 3)),
     *(({"num_players": 3, "winners": value}, "from 1 to 2") for value in (0, 3, "1", 1.0, None)),
     *(({"num_players": 7, "winners": value}, "from 1 to 6") for value in (0, 7)),
-    *(({name: value}, "False, True") for name in ("double_interrogation", "super_sleuth", "last_survivor_wins") for value in (1, 0, "yes", None, 2)),
+    *(
+        ({name: value}, "False, True")
+        for name in ("double_interrogation", "super_sleuth", "last_survivor_wins")
+        for value in (1, 0, "yes", None, 2)
+    ),
     *(({"winners": 2, "announce_result": value}, "False, True") for value in (1, "no", None)),
     *(({"first_player": value}, "'random', 'seat_0'") for value in ("seat_1", 0, None, "Random", "")),
     *(({"accuse": value}, "'any_time', 'own_turn'") for value in ("never", True, None)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from rich.cells import cell_len
 
 import sleuth_env
 from sleuth_env import sleuth
-from sleuth_env.cli.commands import main, make_parser
+from sleuth_env.cli.commands import COMMANDS, main, parse
 from sleuth_env.policies.mlp import Mlp
 from sleuth_env.policies.policy import Policy, save_policy
 from sleuth_env.policies.policy_file import pretrained_names
@@ -72,8 +73,9 @@ def test_a_match_as_json_says_all_that_was_played(tmp_path: Path, capsys: pytest
     )
     assert result["options"] == {**vars(Options(num_players=3, winners=2, super_sleuth=True))}
     assert result["seats"] == ["sheet", "random", "random"]
-    numbers = {"wins", "seats", "win_share", "win_low", "win_high", "fair_share", "mean_reward", "wrong_accusations"}
+    numbers = {"wins", "seats", "win_share", "win_low", "win_high", "fair_share", "mean_reward", "counts"}
     assert [set(entry) for entry in result["entries"]] == [{"name", *numbers}] * 2
+    assert [set(entry["counts"]) for entry in result["entries"]] == [{"wrong_accusations"}] * 2
     assert "options: winners=2 super_sleuth=True" in capsys.readouterr().out
 
 
@@ -163,9 +165,16 @@ def test_a_policy_file_for_other_options_is_refused(policy_file: Path, capsys: p
     assert errors.count("\n") == 1
 
 
+def test_a_policy_file_of_another_game_is_refused(policy_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", str(policy_file), "--game", "tests.support.follow"]) == 2
+    output, errors = said(capsys)
+    assert output == ""
+    assert errors == f"sleuth: {policy_file} is a policy for the game 'sleuth', not for 'follow'\n"
+
+
 # --- mistakes ---
 
-NAMES = ", ".join([*sleuth.BOTS, *pretrained_names()])
+NAMES = ", ".join([*sleuth.BOTS, *pretrained_names(sleuth.NAME)])
 UNKNOWN = (
     f"there is no bot 'watson': a player is one of the bots {NAMES}, or a policy file, whose name ends in .safetensors"
 )
@@ -173,8 +182,14 @@ MISTAKES = [
     ([], "the following arguments are required: COMMAND"),
     (["plays"], "invalid choice: 'plays'"),
     (["match"], "the following arguments are required: SEAT"),
-    (["match", "sheet", "sheet"], "a match needs 3 to 7 seats, got 2"),
-    (["match", *["random"] * 8], "a match needs 3 to 7 seats, got 8"),
+    (
+        ["match", "sheet", "sheet"],
+        "a match of 2 seats cannot be played: num_players must be an integer from 3 to 7, got 2",
+    ),
+    (
+        ["match", *["random"] * 8],
+        "a match of 8 seats cannot be played: num_players must be an integer from 3 to 7, got 8",
+    ),
     *(
         (words, UNKNOWN)
         for words in (
@@ -196,12 +211,17 @@ MISTAKES = [
     (["match", *["random"] * 3, "--seed", "-1"], "argument --seed: must be a whole number from 0"),
     (["match", *["random"] * 3, "--seed", "1e3"], "got '1e3'"),
     (["match", *["random"] * 3, "--seed", "9" * 5000], "argument --seed: must be a whole number from 0"),
-    (["match", *["random"] * 3, "--game", "3"], "unrecognized arguments: --game 3"),
+    (["match", *["random"] * 3, "--gam", "3"], "unrecognized arguments: --gam 3"),
+    (["match", *["random"] * 3, "--game", "3"], "argument --game: there is no game '3': a game is one of sleuth, or"),
+    (["play", "--game", "numpy"], "argument --game: 'numpy' is not a game: the module lacks BOTS, CHEAPEST_RECORD"),
     (
         ["match", *["random"] * 3, "--options", "winers=2"],
         "unknown option 'winers'; the options of sleuth are num_players, missing, winners",
     ),
-    (["match", *["random"] * 3, "--options", "winners"], "an option is NAME=VALUE, such as winners=2, got 'winners'"),
+    (
+        ["match", *["random"] * 3, "--options", "winners"],
+        "an option is NAME=VALUE, such as max_turns=100, got 'winners'",
+    ),
     (["match", *["random"] * 3, "--options", "winners=3"], "winners must be an integer from 1 to 2, got 3"),
     (["match", *["random"] * 3, "--options", "winners=two"], "winners must be an integer from 1 to 2, got 'two'"),
     (["match", *["random"] * 3, "--options", "super_sleuth=1"], "super_sleuth must be one of False, True, got '1'"),
@@ -226,12 +246,13 @@ MISTAKES = [
     (["replay", "GAME", "--steps", "five"], "argument --steps: must be a number or FROM:TO"),
     (["replay", "GAME", "--steps", "90000:"], "--steps: the game has the steps 1 to "),
     (["replay", "-", "--pause"], "--pause needs a file"),
-    (["play", "--players", "2"], "argument --players: must be a whole number from 3 to 7, got '2'"),
+    (["play", "--players", "2"], "num_players must be an integer from 3 to 7, got 2"),
+    (["play", "--players", "two"], "argument --players: invalid int value: 'two'"),
     (
         ["play", "--players", "4", "--opponents", "sheet,sheet"],
         "a game of 4 players needs 3 opponents, or one name for all of them, got 2",
     ),
-    (["play", "--seat", "3"], "--seat must be a whole number from 0 to 2, got 3"),
+    (["play", "--seat", "3"], "--seat must be an integer from 0 to 2, got 3"),
     (["play", "--save", "/nowhere/game.txt"], "/nowhere/game.txt cannot be written"),
 ]
 
@@ -330,12 +351,27 @@ def test_the_examples_of_the_help_can_be_parsed() -> None:
     assert len(examples) >= 8
     for words in examples:
         assert words[0] == "sleuth"
-        make_parser().parse_args(words[1:])
+        parse(words[1:])
 
 
 def examples_of(command: str) -> list[str]:
-    parser = make_parser()._subparsers._group_actions[0].choices[command]  # type: ignore[union-attr, index]
+    parser = import_module(f"sleuth_env.cli.{command}").make_parser([])
     return [line.strip() for line in parser.epilog.splitlines() if line.strip().startswith("sleuth ")]
+
+
+def test_help_is_about_the_chosen_game(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["match", "--help", "--game", "tests.support.follow"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert "each a bot (random, low), or a policy file" in text
+    assert "missing" not in text
+
+
+def test_every_command_is_listed_with_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    text = capsys.readouterr().out
+    assert all(f"{name:<10}{summary}" in text for name, summary in COMMANDS.items())
 
 
 def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:

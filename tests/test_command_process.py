@@ -1,6 +1,4 @@
-"""The command `sleuth` as a process: on terminals, with Ctrl-C at any time, and with streams that
-are closed, full or plain.
-"""
+"""The command `sleuth` as a process: on terminals, with Ctrl-C, and with streams that are closed, full or plain."""
 
 from __future__ import annotations
 

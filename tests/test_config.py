@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 import yaml
 
+from sleuth_env import sleuth
+from sleuth_env.game import load_game
 from sleuth_env.sleuth import Options
-from training.config import ConfigError, keys, make_config
-from training.config_file import read_file, read_yaml
+from training.config import ConfigError, keys, make_config, read_config
+from training.config_file import overridden, read_file, read_yaml
 
 FILES = sorted((Path(__file__).parents[1] / "configs").glob("*.yaml"))
 
@@ -23,7 +27,7 @@ def mistakes(mapping: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_shipped_configuration_loads(path: Path):
-    assert make_config(read_file(path), str(path)).run == f"runs/{path.stem}"
+    assert read_config(path).run == f"runs/{path.stem}"
 
 
 def test_there_are_the_promised_configurations():
@@ -70,6 +74,11 @@ def test_there_are_the_promised_configurations():
         ({"opponents": {"past_selves": 1e308}}, ["opponents.past_selves", "at most 1000000"]),
         ({"run": 5 * [400 * "x"]}, ["run", "must be a text", "xxx ..."]),
         ({3: 4}, ["3", "keys must be texts"]),
+        ({"opponents": {"bots": {3: 1}}}, ["opponents.bots.3", "must be a text", "got 3"]),
+        ({"network": {"units": 3}}, ["network.units", "a multiple of 2", "got 3"]),
+        ({"network": {"kind": "tree"}}, ["network.kind", "'mlp', 'relational'", "'tree'"]),
+        ({"game": "chess", "sed": 1}, ["game", "there is no game 'chess'", "sleuth"]),
+        ({"game": ["sleuth"]}, ["game", "must be a text", "['sleuth']"]),
     ],
 )
 def test_a_mistake_is_one_line_with_the_key_the_value_and_what_is_legal(mapping: dict[str, Any], words: list[str]):
@@ -92,7 +101,11 @@ def test_a_configuration_never_changes():
 
 def test_the_resolved_configuration_is_the_same_configuration():
     config = make_config(
-        {"options": {"num_players": 3, "missing": 2}, "ppo": {"final_learning_rate": 1e-5}, "network": {"cells": [8]}}
+        {
+            "options": {"num_players": 3, "missing": 2},
+            "ppo": {"final_learning_rate": 1e-5},
+            "network": {"card_network": [8]},
+        }
     )
     again = make_config(read_yaml(yaml.safe_dump(config.model_dump(mode="json")), "text"))
     assert again == config
@@ -118,17 +131,17 @@ def test_a_round_number_with_an_exponent_is_a_whole_number():
         ("- 1", ["x.yaml", "mapping"]),
         ("? [a, b]\n: 1", ["x.yaml", "not YAML"]),
         ("[" * 3000, ["x.yaml"]),
-        ("seed: 1\nrun: !!timestamp foo", ["x.yaml, line 2", "'foo' is no timestamp"]),
-        ("seed: !!int foo", ["x.yaml, line 1", "'foo' is no int"]),
-        ("seed: 2001-13-45", ["x.yaml, line 1", "'2001-13-45' is no timestamp"]),
-        ("seed: " + "9" * 5000, ["x.yaml, line 1", "is no int"]),
+        ("seed: 1\nrun: !!timestamp foo", ["x.yaml, line 2", "'foo' cannot be read as timestamp"]),
+        ("seed: !!int foo", ["x.yaml, line 1", "'foo' cannot be read as int"]),
+        ("seed: 2001-13-45", ["x.yaml, line 1", "'2001-13-45' cannot be read as timestamp"]),
+        ("seed: " + "9" * 5000, ["x.yaml, line 1", "cannot be read as int"]),
         ("seed: 0x" + "f" * 5000, ["x.yaml, line 1", "more than 64 bits"]),
         ("a: &a [1]\nb: *a", ["x.yaml, line 2", "aliases"]),
         ("'" + "x" * 5000 + "'", ["x.yaml", "mapping", "..."]),
         ("# " + "x" * 2**20, ["x.yaml", "larger"]),
     ],
 )
-def test_text_that_is_no_configuration_is_refused_in_one_line(tmp_path: Path, text: str, words: list[str]):
+def test_text_that_is_not_a_configuration_is_refused_in_one_line(tmp_path: Path, text: str, words: list[str]):
     (tmp_path / "x.yaml").write_text(text)
     with pytest.raises(ConfigError) as error:
         read_file(tmp_path / "x.yaml")
@@ -157,21 +170,73 @@ def test_schedules_are_linear_in_the_progress_of_the_whole_run():
 
 
 def test_the_list_of_keys_has_every_option_of_the_game_and_says_what_is_legal():
-    listed = {path: (text, default) for path, text, default in keys()}
+    listed = {path: (text, default) for path, text, default in keys(load_game("sleuth"))}
     assert listed["options.max_turns"][1] == 300
     assert "above 0, at most 1" in listed["ppo.learning_rate"][0]
     assert "above 0" in listed["ppo.target_kl"][0]
     assert "(at least 1, at most 16384)" in listed["num_envs"][0]
-    assert "(at least 0, below 4294967296)" in listed["seed"][0]
+    assert "(at least 0, at most 4294967295)" in listed["seed"][0]
     assert "(each at least 1, at most 4096, at most 8 of them)" in listed["network.hidden"][0]
     assert "(at least 1, at most 1000000000000)" in listed["evaluation.patience"][0]
     assert "one of cpu, cuda, auto" in listed["device"][0]
     assert "one of maskable_ppo, ppo" in listed["algorithm"][0]
-    assert "three or four players" in listed["options.missing"][0]
+    assert "more than 1 with 3 or 4 players" in listed["options.missing"][0]
+    assert listed["record"] == ("the kind of observation (sheet, raw, exact)", "sheet")
+    assert "relational" in listed["network.kind"][0]
+    assert "racer, pretrained:sleuth-3p" in listed["opponents.bots"][0]
     assert all(text and text != "option of the game" for text, _ in listed.values())
+
+
+@pytest.fixture
+def other(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The full name of another game, which is played like Sleuth but has less around it."""
+    module = ModuleType("another_game")
+    names = {name: value for name, value in vars(sleuth).items() if not name.startswith("__")}
+    less = {"NAME": "another", "BOTS": {"random": sleuth.BOTS["random"]}, "NETWORKS": {}, "SCORED": {}}
+    vars(module).update(names | less | {"RECORDS": ("raw",)})
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    load_game.cache_clear()
+    return module.__name__
+
+
+def test_a_configuration_says_which_game_it_is_of(other: str):
+    assert make_config({}).module is sleuth
+    assert make_config({"game": "sleuth_env.sleuth"}).game == "sleuth"
+    config = make_config({"game": other})
+    assert config.module is sys.modules[other]
+    assert config.record == "raw"
+    assert config.fixed()["game"] == other
+
+
+@pytest.mark.parametrize(
+    ("mapping", "words"),
+    [
+        ({"network": {"kind": "relational"}}, ["network.kind", "must be one of 'mlp'", "got 'relational'"]),
+        ({"network": {"card_network": [8]}}, ["network.card_network", "the game 'another_game' scores no cards"]),
+        ({"record": "sheet"}, ["record", "must be one of 'raw'", "got 'sheet'"]),
+        ({"opponents": {"bots": {"sheet": 1}}}, ["opponents.bots.sheet", "must be one of random, or a file"]),
+        ({"evaluation": {"against": ["sheet"]}}, ["evaluation.against.0", "must be one of random, or a file"]),
+    ],
+)
+def test_what_is_legal_is_what_the_game_has(other: str, mapping: dict[str, Any], words: list[str]):
+    (line,) = mistakes({"game": other, **mapping})
+    for word in words:
+        assert word in line
+
+
+def test_the_command_line_wins_over_the_file(tmp_path: Path):
+    path = tmp_path / "x.yaml"
+    path.write_text("seed: 2\nppo: {gamma: 0.9}\n")
+    config = read_config(path, {"ppo.epochs": "7", "seed": "3", "run": "2024", "options.num_players": "3"})
+    assert (config.seed, config.ppo.gamma, config.ppo.epochs) == (3, 0.9, 7)
+    assert (config.run, config.options.num_players) == ("2024", 3)
+    with pytest.raises(ConfigError, match=r"--seed, line 1, column 3: not YAML"):
+        read_config(path, {"seed": "[1"})
+    with pytest.raises(ConfigError, match=r"ppo: must be a mapping of keys to values, got 3"):
+        overridden({"ppo": 3}, {"ppo.epochs": "7"})
 
 
 def test_many_mistakes_are_cut_short():
     lines = mistakes({f"key{i}": 1 for i in range(1000)})
     assert len(lines) == 21
-    assert lines[-1] == "file.yaml: and 980 mistakes more"
+    assert lines[-1] == "file.yaml: and 980 more mistakes"

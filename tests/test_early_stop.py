@@ -12,8 +12,7 @@ import yaml
 from sleuth_env.policies.policy_file import read_metadata
 from tests.test_train import TINY, curve, steps_of, the_line
 from training.config import ConfigError, EvaluationConfig, make_config
-from training.early_stop import EarlyStop
-from training.run import Run
+from training.run import EarlyStop, Run
 from training.train import main
 
 SCORES = [0.2, 0.4, 0.4, 0.3, 0.5, 0.6]
@@ -27,7 +26,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path.write_text(yaml.safe_dump(TINY | {"run": str(tmp_path / "run"), "total_steps": 384, "evaluation": evaluation}))
 
     def results(*arguments: Any) -> list[Any]:
-        """Give what a match would, by the number of decisions that the policy has learned from."""
+        """Return what a match would, by how many decisions the policy has learned from."""
         share = SCORES[arguments[2].steps // 64 - 1]
         return [type("Result", (), {"entries": [type("Entry", (), {"win_share": share})]})]
 
@@ -36,7 +35,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def stops_at(settings: dict[str, Any]) -> int | None:
-    """Give the number of the evaluation after which a run with `SCORES` ends."""
+    """Return the number of the evaluation after which a run with `SCORES` ends."""
     stop = EarlyStop(EvaluationConfig(**settings))
     for number, score in enumerate(SCORES, 1):
         stop.note(score)

@@ -185,7 +185,8 @@ def test_threads_change_nothing() -> None:
 def test_the_usual_record_does_without_the_count() -> None:
     code = (
         "from sleuth_env import sleuth_v0\nfrom sleuth_env.deduction import counting\n"
-        "env = sleuth_v0.env(num_players=3, record={!r})\nenv.reset(seed=1)\nenv.last()\nprint(len(counting.survey.signatures))"
+        "env = sleuth_v0.env(num_players=3, record={!r})\nenv.reset(seed=1)\nenv.last()\n"
+        "print(len(counting.survey.signatures))"
     )
     for record, compiled in (("sheet", "0"), ("raw", "0"), ("exact", "1")):
         run = subprocess.run([sys.executable, "-c", code.format(record)], capture_output=True, text=True, check=True)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from pettingzoo.test import api_test, seed_test
 
+from sleuth_env.actions import IllegalAction
 from sleuth_env.cli.commands import main
 from sleuth_env.envs.aec import GameEnv
 from sleuth_env.envs.binding import bound
@@ -18,7 +19,7 @@ from sleuth_env.envs.sb3 import vec_env_class
 from sleuth_env.envs.solo import GameSoloEnv, GameSoloVectorEnv
 from sleuth_env.envs.vector import GameVectorEnv
 from sleuth_env.envs.wrappers import wrapped
-from sleuth_env.game import Game, IllegalAction, MissingPartError, load_game
+from sleuth_env.game import Game, MissingPartError, load_game
 from sleuth_env.matches.match import play_match
 from sleuth_env.matches.rating import win_shares
 from sleuth_env.policies.mlp import Mlp

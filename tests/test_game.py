@@ -11,24 +11,22 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth
+from sleuth_env.actions import IllegalAction, action_number, refusal
 from sleuth_env.checks import check_number, check_seed
+from sleuth_env.envs.rendering import check_render_mode
 from sleuth_env.game import (
     DEFAULT_GAME,
     GAMES,
     Believes,
     Drawn,
     Game,
-    IllegalAction,
     MissingPartError,
-    action_number,
-    check_render_mode,
     has_part,
     load_game,
     make_options,
     name_of,
     needed,
     opaque,
-    refusal,
 )
 from sleuth_env.options import UnknownOptionError
 

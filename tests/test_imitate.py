@@ -18,12 +18,12 @@ from sleuth_env.matches.players import make_player
 from sleuth_env.policies.policy import load_policy
 from sleuth_env.policies.policy_file import SUFFIX, PolicyError
 from tests.test_train import played, the_line
-from training.command import free_name
 from training.config import Config, make_config
 from training.imitate import main
 from training.imitation import Settings, examine, lines, train, weights_of
 from training.lessons import ACCEPTED, DECLINED, TURN, Lessons, collect
 from training.network import make_network
+from training.terminal import free_name
 from training.train import main as start
 
 TINY: dict[str, Any] = {

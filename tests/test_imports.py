@@ -27,7 +27,8 @@ FIRST_PARTY = {
     "kernels": (),
     "bits": ("kernels",),
     "layout": ("bits", "kernels"),
-    "game": ("checks", "options"),
+    "game": ("options",),
+    "actions": ("checks", "game"),
     # Cards, holders and counts; it has never heard of a game.
     "deduction/": ("bits", "kernels", "checks", "deduction"),
     "deduction/evidence": ("checks",),
@@ -50,29 +51,38 @@ FIRST_PARTY = {
     "sleuth/relational": ("kernels", "game", "policies.mlp", "policies.policy_file", "sleuth"),
     # What knows no game.
     "policies/": ("bits", "kernels", "checks", "files", "game", "options", "policies"),
-    "matches/table": ("bits", "game"),
+    "matches/table": ("actions", "bits", "game"),
     "matches/rating": (),
     "matches/": ("bits", "checks", "game", "matches", "policies"),
     "envs/snapshot": ("game",),
     "envs/binding": ("game",),
-    "envs/aec": ("game", "checks", "envs.snapshot"),
-    "envs/wrappers": ("game", "envs.aec"),
-    "envs/": ("game", "checks", "threads", "matches", "envs"),
+    "envs/resetting": ("checks",),
+    "envs/rendering": ("checks", "game"),
+    "envs/aec": ("actions", "checks", "game", "envs.rendering", "envs.snapshot"),
+    "envs/wrappers": ("actions", "envs.aec"),
+    "envs/": ("actions", "checks", "game", "threads", "matches", "envs"),
     "sleuth_v0": ("game", "envs", "sleuth"),
-    # The command line stands above everything and may use it all; nothing else may use it.
-    "cli/": ("",),
+    # The command line stands above everything but the games; nothing else may use it.
+    "cli/": ("__version__", "checks", "game", "options", "matches", "policies", "cli"),
 }
-COMMANDS = tuple(f"cli/{name}" for name in ("arguments", "commands", "play", "report", "streams"))
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
     "pettingzoo": {"envs/aec", "envs/wrappers", "sleuth_v0"},
-    "gymnasium": {"__init__", "envs/aec", "envs/learner_table", "envs/sb3", "envs/solo", "envs/vector"},
+    "gymnasium": {
+        "__init__",
+        "envs/aec",
+        "envs/learner_table",
+        "envs/resetting",
+        "envs/sb3",
+        "envs/solo",
+        "envs/vector",
+    },
     "stable_baselines3": {"envs/sb3"},
     "sb3_contrib": set(),
     "torch": set(),
     "PIL": {"sleuth/drawing/image"},
-    "rich": set(COMMANDS),
-    "prompt_toolkit": set(COMMANDS),
+    "rich": {"cli/report", "cli/session"},
+    "prompt_toolkit": {"cli/session"},
 }
 # Those that may be imported inside functions only, so that the package does without them until they
 # are needed.

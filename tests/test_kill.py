@@ -1,6 +1,4 @@
-"""Runs with ``algorithm: ppo`` that are killed (SIGKILL) at any moment and resumed end as an
-unbroken one does.
-"""
+"""Runs with ``algorithm: ppo``, killed (SIGKILL) and resumed, end as an unbroken one does."""
 
 from __future__ import annotations
 
@@ -39,19 +37,19 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def written(folder: Path) -> str:
-    """Write the configuration of a run in a folder; give the file."""
+    """Write the configuration of a run in a folder; return the file."""
     path = folder / "kill.yaml"
     path.write_text(yaml.safe_dump(CONFIG | {"run": str(folder / "run")}))
     return str(path)
 
 
-def killed(arguments: list[str], run: Path, chance: random.Random) -> bool:
-    """Train in another process and kill it at a random moment; tell whether it was still training."""
+def killed(arguments: list[str], run: Path, rng: random.Random) -> bool:
+    """Train in another process, kill it at some moment; return whether it was still training."""
     before = rows_of(run)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     # From the first checkpoint on: what was killed before has nothing to go on from.
-    rows = before + chance.randrange(1, 30)
-    seconds = chance.random() / 20
+    rows = before + rng.randrange(1, 30)
+    seconds = rng.random() / 20
     with subprocess.Popen(
         [sys.executable, "-m", "training.train", *arguments], env=environment, stdout=subprocess.DEVNULL
     ) as process:
@@ -74,9 +72,7 @@ def latest(run: Path) -> Path:
 
 
 def leaves(tree: Any) -> Iterator[Any]:
-    """Give the arrays and plain values in nested containers, but for the seconds, with their
-    places.
-    """
+    """Iterate over arrays and plain values in nested containers, with places; not the seconds."""
     if isinstance(tree, (dict, list, tuple)):
         for key, value in sorted(tree.items(), key=str) if isinstance(tree, dict) else enumerate(tree):
             if key != "seconds":
@@ -97,12 +93,12 @@ def assert_the_same_end(run: Path, unbroken: Path) -> None:
 
 
 def check(folder: Path, unbroken: Path, kills: int, seed: int) -> None:
-    """Kill a run so many times, or until it is complete, and compare its end."""
+    """Kill a run some times, or until it is complete, and compare its end."""
     run = folder / "run"
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     arguments = [written(folder)]
     for _ in range(kills):
-        if not killed(arguments, run, chance):
+        if not killed(arguments, run, rng):
             break
         # At most one interval is lost, but for what a rollout goes beyond it.
         assert steps_of(run)[-1] - int(latest(run).stem) < EVERY + ROLLOUT

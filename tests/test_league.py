@@ -11,20 +11,27 @@ import pytest
 from tests.test_train import curve
 from tests.test_train_ppo import SELF_PLAY
 from training.config import make_config
-from training.opponents import COLUMNS, LEARNER, League, results_of
+from training.opponents import COLUMNS, LEARNER_PLAYER, League, results_of
 from training.run import Run
 
 
-def played(strengths: dict[str, float], games: int, seats: int = 4, seed: int = 1) -> list[tuple[list[str], int]]:
+def played(
+    strengths: dict[str, float], games: int, seats: int = 4, seed: int = 1
+) -> list[tuple[list[str], list[float]]]:
     """Draw who sits and who wins by Luce's model."""
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     names = list(strengths)
     results = []
     for _ in range(games):
-        table = [names[number] for number in chance.integers(len(names), size=seats)]
+        table = [names[number] for number in rng.integers(len(names), size=seats)]
         shares = np.array([strengths[name] for name in table])
-        results.append((table, int(chance.choice(seats, p=shares / shares.sum()))))
+        results.append((table, won_by(int(rng.choice(seats, p=shares / shares.sum())), seats)))
     return results
+
+
+def won_by(seat: int, seats: int) -> list[float]:
+    """Return the shares of a win that is one seat's."""
+    return [float(number == seat) for number in range(seats)]
 
 
 def league_of(*names: str) -> League:
@@ -36,28 +43,28 @@ def league_of(*names: str) -> League:
 def test_ratings_are_the_strengths_that_games_were_played_with():
     league = league_of("random", "sheet", "self")
     # Ten times as strong is 400 points.
-    league.count(played({"random": 1.0, "sheet": 10.0, "self": 10**0.5, LEARNER: 10.0}, 20_000))
-    assert [league.rating(name) for name in ("random", "sheet", "self", LEARNER)] == pytest.approx(
+    league.count(played({"random": 1.0, "sheet": 10.0, "self": 10**0.5, LEARNER_PLAYER: 10.0}, 20_000))
+    assert [league.rating(name) for name in ("random", "sheet", "self", LEARNER_PLAYER)] == pytest.approx(
         [0, 400, 200, 400], abs=70
     )
 
 
 def test_equals_are_rated_alike_wherever_they_sit():
     league = league_of("one", "other")
-    league.count([(["one", "other", LEARNER], first) for first in (0, 1, 2)] * 500)
+    league.count([(["one", "other", LEARNER_PLAYER], won_by(first, 3)) for first in (0, 1, 2)] * 500)
     assert max(abs(league.rating(name)) for name in league.members) < 10
 
 
-def test_a_player_alone_at_a_table_learns_nothing_of_his_rating():
+def test_a_player_alone_at_a_table_learns_nothing_of_its_rating():
     league = league_of("random")
-    league.count([([LEARNER] * 4, 2)] * 100)
+    league.count([([LEARNER_PLAYER] * 4, won_by(2, 4))] * 100)
     assert league.rating() == pytest.approx(0)
-    assert (league.members[LEARNER].games, league.members[LEARNER].wins) == (400, 100)
+    assert (league.members[LEARNER_PLAYER].games, league.members[LEARNER_PLAYER].wins) == (400, 100)
 
 
 def test_a_snapshot_begins_with_the_rating_of_the_learner_and_stays_when_it_has_left():
     league = league_of("random", "old")
-    league.count([(["random", "old", LEARNER], 2)] * 50)
+    league.count([(["random", "old", LEARNER_PLAYER], won_by(2, 3))] * 50)
     league.enter(["random", "new"])
     assert league.rating("new") == league.rating() > 100
     assert "old" in league.members
@@ -65,11 +72,20 @@ def test_a_snapshot_begins_with_the_rating_of_the_learner_and_stays_when_it_has_
 
 def test_nobody_is_rated_for_a_game_that_nobody_has_won():
     players = np.array([[0, 1, 0], [1, 1, 0], [0, 0, 1]])
-    rewards = np.array([[-0.5, -0.5, -0.5], [-0.5, 1.0, -0.5], [0.5, -1.5, 1.0]])
-    assert results_of([LEARNER, "random"], players, rewards) == [
-        (["random", "random", LEARNER], 1),
-        ([LEARNER, LEARNER, "random"], 2),
+    shares = np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.0, 0.5]])
+    assert results_of([LEARNER_PLAYER, "random"], players, shares) == [
+        (["random", "random", LEARNER_PLAYER], [0.0, 1.0, 0.0]),
+        ([LEARNER_PLAYER, LEARNER_PLAYER, "random"], [0.5, 0.0, 0.5]),
     ]
+
+
+def test_a_tie_is_shared(tmp_path: Path):
+    league = league_of("random")
+    league.count([([LEARNER_PLAYER, "random"], [0.5, 0.5])] * 3)
+    assert league.rating() == 0
+    assert league.members["random"].wins == 1.5
+    league.write(tmp_path / "league.csv")
+    assert (tmp_path / "league.csv").read_text().splitlines()[1:] == ["learner,0.0,3,1.50", "random,0.0,3,1.50"]
 
 
 def test_without_games_there_is_neither_a_file_nor_a_curve(tmp_path: Path):
@@ -82,7 +98,7 @@ def test_without_games_there_is_neither_a_file_nor_a_curve(tmp_path: Path):
 def test_a_state_holds_everything():
     league = league_of("random", "sheet")
     other = League()
-    league.count(played({"random": 1.0, "sheet": 10.0, LEARNER: 3.0}, 50))
+    league.count(played({"random": 1.0, "sheet": 10.0, LEARNER_PLAYER: 3.0}, 50))
     other.restore(league.state())
     assert other.members == league.members
     assert list(other.members) == list(league.members)
@@ -101,7 +117,7 @@ def test_a_run_rates_its_bots_and_its_past_selves(tmp_path: Path):
     assert {path.name.removesuffix(".safetensors") for path in (run.folder / "pool").iterdir()} == ratings.keys() - {
         "random",
         "sheet",
-        LEARNER,
+        LEARNER_PLAYER,
     }
-    assert float(curve(run.folder)[-1]["league/rating"]) == ratings[LEARNER]
+    assert float(curve(run.folder)[-1]["league/rating"]) == ratings[LEARNER_PLAYER]
     assert sum(int(row["wins"]) for row in rows) * 3 == sum(int(row["games"]) for row in rows)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth
-from sleuth_env.game import IllegalAction
+from sleuth_env.actions import IllegalAction
 from sleuth_env.matches.match import evaluate, play_match
 from sleuth_env.policies.policy import load_policy, save_policy
 from sleuth_env.sleuth import Options, make_bot
@@ -216,7 +216,8 @@ def test_a_vector_refuses_what_are_no_actions_and_nothing_changes(make: Callable
     before = env.table.states.tobytes()
     with pytest.raises(
         IllegalAction,
-        match=r"an action is an integer from 0 to 447, got|one action for each of 4 games, an array of shape \(4,\), got",
+        match=r"an action is an integer from 0 to 447, got"
+        r"|one action for each of 4 games, an array of shape \(4,\), got",
     ):
         env.step(actions)
     assert env.table.states.tobytes() == before

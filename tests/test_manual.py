@@ -4,7 +4,6 @@ parse and its links lead somewhere.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import importlib.util
 import itertools
@@ -13,6 +12,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import Field, fields
 from functools import cache
 from pathlib import Path
@@ -24,8 +24,7 @@ from PIL import Image
 
 from docs import make_pictures, make_tables
 from docs.make_tables import BUILDERS, MATCH, TABLE, cells, pages, up_to_date
-from sleuth_env.cli.arguments import options_last
-from sleuth_env.cli.commands import make_parser
+from sleuth_env.cli.commands import parse
 from sleuth_env.policies.policy import save_policy
 from sleuth_env.policies.policy_file import pretrained_names
 from sleuth_env.sleuth.bots import BOTS
@@ -241,13 +240,13 @@ SHELL = ("git clone", "cd ", "pip install", "source ", "pre-commit ")
 def test_every_command_line_parses(command: str) -> None:
     words = shlex.split(command)
     if words[0] == "sleuth":
-        parses(make_parser(), options_last(words[1:]), bare=len(words) == 2)
+        parses(parse, words[1:], bare=len(words) == 2)
     elif words[:2] == ["python", "-m"]:
         package, name = words[2].split(".")
         assert package == "training"
         assert importlib.util.find_spec(words[2]) is not None
         parser = importlib.import_module(f"training.{TRAINING[name]}").make_parser()
-        parses(parser, words[3:], bare=len(words) == 3)
+        parses(parser.parse_args, words[3:], bare=len(words) == 3)
     elif words[0] == "python":
         script = (ROOT / words[1]).read_text()
         for option in (word for word in words[2:] if word.startswith("--")):
@@ -258,16 +257,16 @@ def test_every_command_line_parses(command: str) -> None:
         assert command.startswith(SHELL)
 
 
-def parses(parser: argparse.ArgumentParser, words: list[str], bare: bool) -> None:
+def parses(parse: Callable[[list[str]], object], words: list[str], bare: bool) -> None:
     """Parse a command line; one that only names its command is asked for its help.
 
     Words that stand for files are files to a parser; unknown options are refused.
     """
     if not bare and "--help" not in words:
-        parser.parse_args(words)
+        parse(words)
         return
     with pytest.raises(SystemExit) as ended:
-        parser.parse_args([word for word in words if word != "--help"] + ["--help"])
+        parse([word for word in words if word != "--help"] + ["--help"])
     assert ended.value.code == 0
 
 

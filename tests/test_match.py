@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth
-from sleuth_env.game import IllegalAction
+from sleuth_env.actions import IllegalAction
 from sleuth_env.matches.match import evaluate, num_rotations, play_match
 from sleuth_env.matches.table import LEARNER_SEAT, MatchError, Table
 from sleuth_env.sleuth import Options, make_bot

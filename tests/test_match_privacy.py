@@ -120,7 +120,7 @@ def test_a_bot_made_for_other_options_plays_by_those_of_the_match() -> None:
 )
 def test_numbers_that_make_no_match_are_refused(named: dict[str, object], word: str) -> None:
     with pytest.raises(MatchError, match=word):
-        play_match(sleuth, Options(num_players=3), ["random"] * 3, **({"num_deals": 1} | named))  # type: ignore[arg-type]
+        play_match(sleuth, Options(num_players=3), ["random"] * 3, **({"num_deals": 1} | named))
 
 
 def test_in_a_game_that_is_not_dealt_nothing_is_legal() -> None:

@@ -1,4 +1,4 @@
-"""A person at the table: what he types, what he is shown, and how a game in the terminal ends."""
+"""A person at the table: what they type, what they are shown, and how a game in the terminal ends."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sleuth_env import sleuth
 from sleuth_env.cli.commands import main
-from sleuth_env.cli.play import COMMANDS, Session, in_columns
+from sleuth_env.cli.session import COMMANDS, QuitError, Session, in_columns
+from sleuth_env.game import MissingPartError, Telling, has_part
 from sleuth_env.matches.table import LEARNER_SEAT
 from sleuth_env.sleuth import Options, draw_belief, make_bot
 from sleuth_env.sleuth.notation import action_names, gem_names
@@ -33,7 +36,7 @@ VARIANTS = [
 def test_a_person_can_play_every_variant_to_its_end(options: Options, seed: int) -> None:
     shown: list[str] = []
     bots = [make_bot("cautious", options) for _ in range(options.num_players - 1)]
-    session = Session(options, bots, seed, seed, scripted(seed), shown.append)
+    session = Session(sleuth, options, bots, seed, seed, scripted(seed), shown.append)
     session.run()
     assert session.table.finished[0]
     assert shown[-1] in ("You win!", "You have not won.", "You take place 2.", "You take place 3.")
@@ -45,12 +48,10 @@ def test_a_person_can_play_every_variant_to_its_end(options: Options, seed: int)
 
 @pytest.mark.parametrize("options", VARIANTS, ids=str)
 def test_a_person_is_shown_nothing_that_depends_on_what_is_hidden(options: Options) -> None:
-    """Exchange the hidden gems of the other hands by ones that answer alike so far: not a byte that
-    was shown may change.
-    """
+    """Exchange hidden gems for others that answer alike so far: not a byte that was shown may change."""
     bots = [make_bot("cautious", options) for _ in range(options.num_players - 1)]
     shown: list[list[str]] = [[], []]
-    sessions = [Session(options, bots, 0, 3, scripted(5, accuse=0), texts.append) for texts in shown]
+    sessions = [Session(sleuth, options, bots, 0, 3, scripted(5, accuse=0), texts.append) for texts in shown]
     swap_missing(sessions[1].table.states)
     for session in sessions:
         session._show_sheet()
@@ -61,7 +62,7 @@ def test_a_person_is_shown_nothing_that_depends_on_what_is_hidden(options: Optio
             # exchange changes no knowledge.
             seats = session.table.seats.copy()
             session.table.seats[:] = LEARNER_SEAT
-            session.table.step(0, sleuth.parse_action("exchange", options.num_players))
+            session.table.step(0, sleuth.parse_action("exchange", options))
             session.table.seats[:] = seats
             session._tell_last()
         session._announce_decision()
@@ -99,11 +100,9 @@ def test_a_typed_game_shows_hints_lists_and_the_sheet(
     assert output.count("player_0's information sheet") >= 2
     assert "Type legal first to see the numbered list." in output
     assert re.search(r"\d  accuse blue-opal-pair\b", output)
-    assert "'acuse blue-opal-pair' is no action; perhaps: accuse blue-opal-pair" in output
-    assert (
-        "'accuse blue-opal' is no action; perhaps: accuse blue-opal-solitaire, accuse blue-opal-pair, accuse blue-opal-cluster."
-        in output
-    )
+    assert "'acuse blue-opal-pair' is not an action; perhaps: accuse blue-opal-pair" in output
+    begun = ", ".join(f"accuse blue-opal-{size}" for size in ("solitaire", "pair", "cluster"))
+    assert f"'accuse blue-opal' is not an action; perhaps: {begun}." in output
     assert "save needs the name of a file" in output
     assert f"Saved to {saved}" in output
     assert "You have left the game." in output
@@ -145,8 +144,7 @@ def test_a_question_that_one_card_alone_can_pay_needs_no_card(
     assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
     output = capsys.readouterr().out
     assert (
-        "'ask +1 yellow' can be paid with several cards: ask +1 yellow with yellow, ask +1 yellow with free.\n"
-        in output
+        "'ask +1 yellow' is short for several actions: ask +1 yellow with yellow, ask +1 yellow with free.\n" in output
     )
     assert "you asked player_1 (+1) blue with free" in output
 
@@ -230,6 +228,7 @@ def test_completion_offers_commands_and_legal_actions_only() -> None:
         raise EOFError
 
     session = Session(
+        sleuth,
         Options(num_players=3, first_player="seat_0"),
         [make_bot("sheet", Options(num_players=3))] * 2,
         0,
@@ -246,6 +245,62 @@ def test_completion_offers_commands_and_legal_actions_only() -> None:
 def test_a_long_list_is_laid_out_in_columns_that_are_read_downwards() -> None:
     assert in_columns(["1 a", "2 bb", "3 c", "4 d", "5 e"], 17) == "1 a  3 c  5 e\n2 bb 4 d"
     assert in_columns(["1 a", "2 bb"], 3) == "1 a\n2 bb"
+
+
+# --- a game's own part ---
+
+
+def test_sleuth_tells_all_that_the_command_line_asks_for() -> None:
+    assert has_part(sleuth.telling, Telling)  # type: ignore[arg-type]
+
+
+def sleuth_without(name: str) -> ModuleType:
+    """Return a game that is Sleuth but for one name."""
+    game = ModuleType("other")
+    vars(game).update(vars(sleuth))
+    delattr(game, name)
+    return game
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [("telling", "games told in words"), ("draw_rgb", "drawings"), ("game_text", "games as text")],
+)
+def test_a_game_that_lacks_a_part_cannot_be_played_by_a_person(name: str, part: str) -> None:
+    options = Options(num_players=3)
+    game: Any = sleuth_without(name)
+    with pytest.raises(MissingPartError, match=f"the game 'sleuth' has no {part}: it lacks {name}"):
+        Session(game, options, [make_bot("sheet", options)] * 2, 0, 5, scripted(1), print)
+
+
+def test_odds_of_a_game_without_beliefs_are_refused_and_the_game_goes_on() -> None:
+    options = Options(num_players=3, first_player="seat_0")
+    typed = iter(["odds", "quit"])
+    shown: list[str] = []
+    bots = [make_bot("sheet", options)] * 2
+    game: Any = sleuth_without("belief")
+    session = Session(game, options, bots, 0, 5, lambda *_: next(typed), shown.append)
+    with pytest.raises(QuitError):
+        session.run()
+    assert shown[-1] == "the game 'sleuth' has no exact beliefs: it lacks belief."
+
+
+@pytest.mark.parametrize(
+    ("places", "said"),
+    [
+        ([1, 0, 0], "You win!"),
+        ([1, 1, 2], "You share place 1."),
+        ([2, 1, 3], "You take place 2."),
+        ([0, 1, 2], "You have not won."),
+    ],
+)
+def test_a_person_is_told_their_place(places: list[int], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    options = Options(num_players=3)
+    session = Session(sleuth, options, [make_bot("cautious", options)] * 2, 0, 5, scripted(1), shown.append)
+    monkeypatch.setattr(session.table, "standings", lambda rows: np.array([places], np.int32))
+    session._tell_result()
+    assert shown[-1] == said
 
 
 # --- what is typed ---
@@ -292,9 +347,9 @@ def test_a_game_is_saved_under_the_name_that_was_typed(
     [
         ("9" * 5000, f"There is no number {'9' * 60} in the list."),
         ("0", "There is no number 0 in the list."),
-        ("-1", "'-1' is no action; help shows the forms, legal lists what you may do."),
-        ("²", "'²' is no action; help shows the forms, legal lists what you may do."),
-        ("x" * 5000, f"'{'x' * 60}' is no action; help shows the forms, legal lists what you may do."),
+        ("-1", "'-1' is not an action; help shows the forms, legal lists what you may do."),
+        ("²", "'²' is not an action; help shows the forms, legal lists what you may do."),
+        ("x" * 5000, f"'{'x' * 60}' is not an action; help shows the forms, legal lists what you may do."),
         (f"legal {'x' * 5000}", f"No legal action contains '{'x' * 60}'."),
     ],
     ids=lambda text: text[:9],

@@ -122,11 +122,11 @@ def test_every_opponent_has_a_panel_however_many_there_are(opponents: int):
 
 
 BAD = [
-    (["nowhere"], "nowhere is no run folder with a curve: it has no config.yaml"),
+    (["nowhere"], "nowhere is not a run folder with a curve: it has no config.yaml"),
     (["--out", "x.png"], "the following arguments are required: RUN"),
     (
         ["RUN", "--out", "curve.pdf"],
-        "--out must be a file that ends in .png, in a folder that is there, got 'curve.pdf'",
+        "--out must be a file that ends in .png, in an existing folder, got 'curve.pdf'",
     ),
     (["RUN", "--out", "nowhere/curve.png"], "got 'nowhere/curve.png'"),
     (["RUN", "--width", "3"], "unrecognized arguments: --width 3"),
@@ -176,7 +176,7 @@ def test_a_picture_that_cannot_be_written_is_one_line(
     assert the_line(capsys) == "error: curve.png: No space left on device"
 
 
-def test_a_configuration_that_is_none_is_refused(run: Path):
+def test_a_configuration_that_is_not_legal_is_refused(run: Path):
     (run / "config.yaml").write_text("options: {num_players: 99}\n")
     with pytest.raises(ConfigError, match="num_players must be"):
         read_evaluations(run)

@@ -31,7 +31,10 @@ def test_gymnasium_makes_it_after_the_package_was_imported() -> None:
 
 
 def test_gymnasium_imports_the_package_that_the_name_begins_with() -> None:
-    code = "import gymnasium; print(gymnasium.make('sleuth_env:sleuth_env/Sleuth-v0', opponents='random').unwrapped.options.num_players)"
+    code = (
+        "import gymnasium; env = gymnasium.make('sleuth_env:sleuth_env/Sleuth-v0', opponents='random'); "
+        "print(env.unwrapped.options.num_players)"
+    )
     assert output_of(code) == "4"
 
 

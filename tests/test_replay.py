@@ -112,6 +112,33 @@ def test_a_pausing_replay_waits_for_enter(
     assert capsys.readouterr().out == whole
 
 
+# --- which game ---
+
+
+def test_a_text_says_which_game_it_is_of(
+    game_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["replay", str(game_file)]) == 0
+    told = capsys.readouterr().out
+    assert main(["replay", str(game_file), "--game", "sleuth"]) == 0
+    assert capsys.readouterr().out == told
+    game_file.write_text("\n# a comment\n" + played_game())
+    assert main(["replay", str(game_file)]) == 0
+    assert capsys.readouterr().out == told
+
+
+def test_a_text_of_an_unknown_game_is_refused_in_one_line(game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    game_file.write_text(played_game().replace("sleuth game 1", "os game 1"))
+    assert main(["replay", str(game_file)]) == 2
+    words = "is a text of the game 'os', which is not one of sleuth; --game names the module of another"
+    assert said(capsys) == ("", f"sleuth: {game_file} {words}\n")
+
+
+def test_a_game_that_is_not_told_in_words_is_named(game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(game_file), "--game", "tests.support.follow"]) == 2
+    assert said(capsys) == ("", "sleuth: the game 'follow' has no games told in words: it lacks telling\n")
+
+
 # --- files and steps ---
 
 
@@ -132,8 +159,8 @@ def test_marks_and_line_ends_of_other_systems_do_not_matter(
 def test_what_is_no_file_of_text_is_refused_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "bytes").write_bytes(bytes(range(256)))
-    special = "it is no regular file; - reads stdin"
-    text = " is no game text: it is not UTF-8"
+    special = "it is not a regular file; - reads stdin"
+    text = " is not a game text: it is not UTF-8"
     wrong = {
         "pipe": f" cannot be read: {special}",
         "bytes": text,

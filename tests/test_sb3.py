@@ -12,7 +12,7 @@ import pytest
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, is_vecenv_wrapped
 
 from sleuth_env import sleuth
-from sleuth_env.game import IllegalAction
+from sleuth_env.actions import IllegalAction
 from sleuth_env.matches.table import LEARNER_SEAT, Table
 from sleuth_env.sleuth import Options
 from sleuth_env.sleuth_v0 import SleuthVecEnv
@@ -258,7 +258,8 @@ def test_the_methods_of_a_vec_env_work():
 
 def test_the_module_imports_without_stable_baselines3():
     code = (
-        "import sys; sys.modules['stable_baselines3'] = None; import sleuth_env.sleuth_v0 as v; assert 'torch' not in sys.modules\n"
+        "import sys; sys.modules['stable_baselines3'] = None; import sleuth_env.sleuth_v0 as v\n"
+        "assert 'torch' not in sys.modules\n"
         "try: v.SleuthVecEnv\nexcept ImportError as error: print(error)"
     )
     assert (

@@ -18,7 +18,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import sleuth_env
-from sleuth_env.game import IllegalAction
+from sleuth_env.actions import IllegalAction
 from sleuth_env.sleuth import RECORDS, Options, action_name, draw_ansi, make_bot, num_actions, observation_size
 from sleuth_env.sleuth_v0 import SoloEnv, SoloVectorEnv
 from tests.support.playing import digest, episode, keywords, some_steps

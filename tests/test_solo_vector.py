@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from sleuth_env.game import IllegalAction
+from sleuth_env.actions import IllegalAction
 from sleuth_env.sleuth import Options, draw_ansi
 from sleuth_env.sleuth_v0 import SoloEnv, SoloVectorEnv
 from tests.support.playing import choose, digest, keywords

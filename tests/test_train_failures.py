@@ -102,19 +102,20 @@ def test_a_mistake_of_the_program_keeps_its_traceback(tiny: Path, monkeypatch: p
         main([str(tiny)])
 
 
-def test_weights_that_become_no_numbers_are_one_line(
+def test_weights_that_are_not_numbers_any_more_are_one_line(
     tiny: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setattr("training.run.all_finite", lambda _: False)
     assert main([str(tiny)]) == 1
-    assert "after step 64 the weights are no finite numbers" in the_line(capsys)
+    assert "after step 64 the weights are not finite numbers" in the_line(capsys)
 
 
 def test_a_missing_package_is_one_line_that_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.delitem(sys.modules, "training.command", raising=False)
-    monkeypatch.delitem(sys.modules, "training.config")
+    for name in ("training.config", "training.config_file"):
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "yaml", None)
     assert main(["--help"]) == 1
     assert the_line(capsys) == 'error: training needs yaml, which is not installed: pip install ".[train]"'

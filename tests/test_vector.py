@@ -14,7 +14,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from sleuth_env import sleuth_v0
-from sleuth_env.game import IllegalAction
+from sleuth_env.actions import IllegalAction
 from sleuth_env.sleuth import OptionError, Options
 from sleuth_env.sleuth_v0 import SleuthVectorEnv
 from tests.support.playing import choose, keywords

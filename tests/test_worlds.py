@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import os
 import subprocess
 import sys
@@ -420,10 +418,3 @@ def test_more_deals_than_64_bits_hold_are_counted_without_a_warning_in_plain_pyt
     number = factorial(45) // factorial(15) ** 3
     assert number > 2**64
     assert int(plain.stdout) == three_hands_of_15().count == number
-
-
-@pytest.mark.parametrize("module", ["", ".evidence", ".sheet", ".worlds"])
-def test_the_examples_in_the_docstrings_are_true(module):
-    failed, attempted = doctest.testmod(importlib.import_module(f"sleuth_env.deduction{module}"))
-    assert attempted > 0
-    assert failed == 0

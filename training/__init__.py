@@ -1,3 +1,4 @@
-"""Training scripts: self-play against past selves and named bots. Nothing in the package imports
-them.
+"""Training scripts: self-play against past selves and named bots.
+
+Nothing in the package imports them.
 """

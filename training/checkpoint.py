@@ -1,6 +1,4 @@
-"""What a run folder must be before anything is taken from it: nobody else's, and its checkpoints
-whole.
-"""
+"""Checkpoints, read without trust; the lock of a run folder; the versions of packages."""
 
 from __future__ import annotations
 
@@ -20,12 +18,15 @@ import torch
 from .config import ConfigError
 
 LOCK = "lock"
+PACKAGES = ("sleuth-env", "numpy", "numba", "torch", "stable_baselines3", "sb3_contrib")
+# What every checkpoint has, and of which type.
 KINDS = {"parameters": dict, "steps": int, "updates": int, "iterations": int, "seconds": float, "pool": list}
 
 
 def locked(folder: Path) -> IO[bytes]:
-    """Take the lock of a run folder until the file is closed; the system lets go of it however the
-    process ends.
+    """Take the lock of a run folder until the file is closed.
+
+    The system releases it however the process ends.
 
     Raises:
         ConfigError: another process trains in this folder.
@@ -50,7 +51,7 @@ def read_checkpoint(path: Path, device: Any) -> dict[str, Any]:
         # run.
         state = torch.load(path, map_location=device, weights_only=True)
     except Exception as error:
-        # torch would advise to let it run code.
+        # torch would advise running its code.
         raise ConfigError(
             f"{path} cannot be resumed: it is damaged, or holds more than numbers and plain containers"
         ) from error
@@ -60,14 +61,14 @@ def read_checkpoint(path: Path, device: Any) -> dict[str, Any]:
     if min(state["steps"], state["updates"], state["iterations"]) < 0 or not 0 <= state["seconds"] < math.inf:
         raise ConfigError(f"{path} cannot be resumed: its counters are out of range")
     if not all(isinstance(name, str) and re.fullmatch(r"\d{12,}", name) for name in state["pool"]):
-        raise ConfigError(f"{path} cannot be resumed: its pool names what is no snapshot")
+        raise ConfigError(f"{path} cannot be resumed: its pool names something that is not a snapshot")
     if not all_finite(state["parameters"]):
         raise ConfigError(f"{path} cannot be resumed: its weights are not finite numbers")
     return dict(state)
 
 
 def all_finite(tree: Any) -> bool:
-    """Tell whether all numbers in nested containers are finite."""
+    """Return whether all numbers in nested containers are finite."""
     if isinstance(tree, torch.Tensor):
         return bool(torch.isfinite(tree).all())
     if isinstance(tree, dict):
@@ -99,7 +100,7 @@ def restore_optimizer(optimizer: torch.optim.Optimizer, stored: dict[str, Any]) 
             raise ValueError("its optimiser does not fit the parameters")
         if (tensors["step"] < 0).any() or (tensors["exp_avg_sq"] < 0).any():
             raise ValueError("its optimiser has numbers out of range")
-        # Copied, for what was read may have its numbers in fewer places than it has.
+        # Copied: a tensor that was read may hold one number for all its places.
         state[number] = {name: torch.empty(shape).copy_(tensors[name]) for name, shape in shapes.items()}
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
 
@@ -111,12 +112,9 @@ def each_array(change: Callable[[Any], Any], tree: Any) -> Any:
     return change(tree) if isinstance(tree, (np.ndarray, torch.Tensor)) else tree
 
 
-PACKAGES = ("sleuth-env", "numpy", "numba", "torch", "stable_baselines3", "sb3_contrib")
-
-
 @lru_cache(maxsize=1)
 def package_versions() -> dict[str, str]:
-    """Give Python's version and those of the packages that training depends on."""
+    """Return the versions of Python and of the packages that training depends on."""
     versions = {"python": platform.python_version()}
     for package in PACKAGES:
         try:

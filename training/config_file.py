@@ -1,7 +1,9 @@
-"""Reading YAML."""
+"""The text of a configuration: a YAML file and values of the command line, not validated yet."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +11,23 @@ import yaml
 
 from sleuth_env.checks import one_line
 
-from .config import ConfigError, shown
-
 MOST_FILE_BYTES = 1 << 20
+# Characters of a value that a message repeats.
+MOST_QUOTED = 80
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML 1.2's numbers (``3e-4`` is one; PyYAML reads it as text) and no key twice; safe like
-    yaml.safe_load.
-    """
+class ConfigError(ValueError):
+    """A configuration is not legal; one line a mistake."""
+
+
+def shown(value: Any) -> str:
+    """Quote a value, which may be of any length."""
+    text = repr(value)
+    return text if len(text) <= MOST_QUOTED else f"{text[:MOST_QUOTED]} ..."
+
+
+class Loader(yaml.SafeLoader):
+    """Read YAML safely, with the numbers of YAML 1.2, without aliases and without repeated keys."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """Refuse aliases: a few lines of them can stand for more values than fit in memory."""
@@ -28,22 +38,20 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """Read a value; what its kind (``!!int foo``, the 45th of a month) does not have gets a
-        place in the message.
-        """
+        """Read a value; a message says where one is not of its kind (``!!int foo``)."""
         try:
             value = super().construct_object(node, deep)
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
             kind = node.tag.rsplit(":", 1)[-1]
             raise yaml.constructor.ConstructorError(
-                None, None, f"{shown(node.value)} is no {kind}", node.start_mark
+                None, None, f"{shown(node.value)} cannot be read as {kind}", node.start_mark
             ) from error
         if isinstance(value, int) and value.bit_length() > 64:
             raise yaml.constructor.ConstructorError(None, None, "a whole number of more than 64 bits", node.start_mark)
         return value
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """Read a mapping, if no key is there twice."""
+        """Read a mapping, in which each key must be there once."""
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         twice = next((key for i, key in enumerate(keys) if key in keys[:i]), None)
         if twice is not None:
@@ -51,14 +59,20 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+# In YAML 1.2 ``3e-4`` is a number; PyYAML reads it as text.
+Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?(\d[\d_]*\.?\d*|\.\d+)[eE][-+]?\d+$"), list("-+.0123456789")
+)
+
+
 def read_yaml(text: str, name: str) -> Any:
-    """Parse YAML text; ``name`` is the file or the key that the message names.
+    """Parse YAML text; ``name`` is the file or the option that messages name.
 
     Raises:
         ConfigError: the text is not YAML.
     """
     try:
-        return yaml.load(text, _Loader)
+        return yaml.load(text, Loader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -68,7 +82,7 @@ def read_yaml(text: str, name: str) -> Any:
 
 
 def read_file(path: str | Path) -> dict[str, Any]:
-    """Read a configuration file into a mapping that nobody has validated yet.
+    """Read a configuration file.
 
     Raises:
         ConfigError: there is no such file, or it is not a YAML mapping.
@@ -78,12 +92,56 @@ def read_file(path: str | Path) -> dict[str, Any]:
             content = file.read(MOST_FILE_BYTES + 1)
         text = content.decode()
     except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"{path}: cannot be read as a configuration file: {getattr(error, 'strerror', None) or error}"
-        ) from error
+        why = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{path}: cannot be read as a configuration file: {why}") from error
     if len(content) > MOST_FILE_BYTES:
         raise ConfigError(f"{path}: larger than any configuration file ({MOST_FILE_BYTES} bytes)")
     mapping = read_yaml(text, str(path))
     if not isinstance(mapping, dict):
         raise ConfigError(f"{path}: must be a mapping of keys to values, got {shown(mapping)}")
     return mapping
+
+
+def given_value(path: str, text: str) -> Any:
+    """Return the value that a text of the command line stands for.
+
+    Args:
+        path: the key as a dotted path.
+        text: YAML; of the run folder, whose name may be 2024, and of the game the text itself.
+
+    Raises:
+        ConfigError: the text is not YAML.
+    """
+    return text if path in ("run", "game") else read_yaml(text, f"--{path}")
+
+
+def overridden(mapping: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
+    """Return a configuration in which values of the command line replace those of the file.
+
+    Args:
+        mapping: the file's.
+        given: texts of the command line by dotted paths, see `given_value`.
+
+    Raises:
+        ConfigError: a text is not YAML, or a section of the file is not a mapping.
+    """
+    result = dict(mapping)
+    for path, text in given.items():
+        *sections, key = path.split(".")
+        place = result
+        for section in sections:
+            inner = place.get(section)
+            if inner is not None and not isinstance(inner, dict):
+                raise ConfigError(f"{section}: must be a mapping of keys to values, got {shown(inner)}")
+            place[section] = dict(inner or {})
+            place = place[section]
+        place[key] = given_value(path, text)
+    return result
+
+
+def value_at(mapping: Mapping[str, Any], path: str) -> Any:
+    """Return what a configuration has at a dotted path; None where it has nothing."""
+    value: Any = mapping
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value

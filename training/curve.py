@@ -1,4 +1,4 @@
-"""The learning curve: writers for Stable-Baselines3's logger that a resumed run continues."""
+"""The learning curve: writers for Stable-Baselines3's logger, and a reader."""
 
 from __future__ import annotations
 
@@ -13,12 +13,19 @@ from torch.utils.tensorboard import SummaryWriter
 from sleuth_env.checks import one_line
 from sleuth_env.files import write_atomically
 
-from .config import MOST_STEPS, ConfigError
+from .config import ConfigError
+from .values import MOST_STEPS
+
+# Names of columns; those of win shares begin with `EVALUATION`.
+STEPS = "time/total_timesteps"
+SECONDS = "time/seconds"
+EVALUATION = "eval/"
 
 
 def make_logger(folder: Path, steps: int) -> Logger:
-    """Make a logger whose curves go on after ``steps``: what an interrupted run wrote beyond its
-    checkpoint is dropped.
+    """Return a logger whose curves go on after ``steps``.
+
+    What an interrupted run wrote after its checkpoint is dropped.
     """
     return Logger(
         str(folder), [CsvCurve(folder / "progress.csv", steps), TensorBoardCurve(folder / "tensorboard", steps)]
@@ -26,7 +33,7 @@ def make_logger(folder: Path, steps: int) -> Logger:
 
 
 class CsvCurve(KVWriter):
-    """Write one line a row of the log; a file that is there is continued after ``steps``."""
+    """Write each row of the log as a line; an existing file is continued after ``steps``."""
 
     def __init__(self, path: Path, steps: int) -> None:
         self.path = path
@@ -42,10 +49,8 @@ class CsvCurve(KVWriter):
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """Append a row, with new columns where there are new keys."""
-        row = {
-            key: getattr(value, "item", lambda v=value: v)()
-            for key, value in filter_excluded_keys(key_values, key_excluded, "csv").items()
-        }
+        values = filter_excluded_keys(key_values, key_excluded, "csv")
+        row = {key: value.item() if hasattr(value, "item") else value for key, value in values.items()}
         self.rows.append(row)
         fresh = sorted(row.keys() - set(self.columns))
         self.columns += fresh
@@ -67,24 +72,20 @@ class CsvCurve(KVWriter):
 
 
 class TensorBoardCurve(TensorBoardOutputFormat):
-    """Write TensorBoard's events; readers drop what an earlier process wrote beyond ``steps``."""
+    """Write TensorBoard's events; readers drop what an earlier process wrote after ``steps``."""
 
     def __init__(self, folder: Path, steps: int) -> None:
         self.writer = SummaryWriter(str(folder), purge_step=steps + 1 if steps else None)
         self._is_closed = False
 
 
-STEPS = "time/total_timesteps"
-SECONDS = "time/seconds"
-EVALUATION = "eval/"
-
-
 def read_rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    """Give the columns and the rows of a curve, each cell a number or empty; half a line at the
-    end, which a process that was killed may have left, is none.
+    """Return the columns and the rows of a curve; each value is a number or empty.
+
+    Half a line at the end, which a killed process may have left, is left out.
 
     Raises:
-        ConfigError: the file cannot be read or is no curve.
+        ConfigError: the file cannot be read or is not a curve.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -93,13 +94,12 @@ def read_rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
         rows = list(reader)
         for number, row in enumerate(rows, 2):
             if STEPS not in row or len(row) != len(columns) or None in row.values():
-                raise ValueError(f"line {number} has other cells than a {STEPS} and the columns of the first line")
-            for cell in row.values():
-                float(cell or 0)
+                raise ValueError(f"line {number} does not have the columns of the first line, with {STEPS}")
+            for value in row.values():
+                float(value or 0)
             if not 0 <= int(row[STEPS]) <= 2 * MOST_STEPS:
-                raise ValueError(f"line {number} has no {STEPS} that can be")
+                raise ValueError(f"line {number} has an impossible {STEPS}")
     except (ValueError, OSError, csv.Error) as error:
-        raise ConfigError(
-            one_line(f"{path} is not the curve of a run ({getattr(error, 'strerror', None) or error})")
-        ) from error
+        why = getattr(error, "strerror", None) or error
+        raise ConfigError(one_line(f"{path} is not the curve of a run ({why})")) from error
     return columns, rows

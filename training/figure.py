@@ -1,5 +1,6 @@
-"""Learning curves as a picture: win shares in the evaluations of one or more runs, one panel for
-each opponent.
+"""Learning curves as a picture: win shares in the evaluations of runs, one panel for each opponent.
+
+Axis letters: ``E`` evaluations.
 """
 
 from __future__ import annotations
@@ -19,19 +20,21 @@ from numpy.typing import NDArray
 from sleuth_env.checks import one_line
 from sleuth_env.files import write_atomically
 
-from .command import Parser, failed, say
-from .config import ConfigError, make_config
-from .config_file import read_file
+from .config import ConfigError, read_config
 from .curve import EVALUATION, SECONDS, STEPS, read_rows
+from .terminal import Parser, failed, say
 
-DESCRIPTION = """Draw the learning curves of training runs as a PNG file: the win share in each evaluation, one panel for each opponent, next to the
-share of equally good players. The numbers are those of progress.csv in the run folders.
+DESCRIPTION = """\
+Draw the learning curves of training runs as a PNG file: the win share in each evaluation, one panel for
+each opponent, next to the share of equally good players. The numbers are those of progress.csv in the
+run folders.
 
 examples:
   python -m training.plot runs/smoke
   python -m training.plot runs/four_players runs/four_players-2 --hours --out curves.png
 
-Exit codes: 0 done; 1 the picture could not be written; 2 a mistake in the command, or a folder without a curve (one line); 130 Ctrl-C."""
+Exit codes: 0 done; 1 the picture could not be written; 2 a mistake in the command, or a folder without
+a curve (one line); 130 Ctrl-C."""
 MOST_COLUMNS = 3
 LONGEST_LABEL = 60
 DOTS_PER_INCH = 110
@@ -62,38 +65,41 @@ def read_evaluations(folder: Path) -> Evaluations:
     """Read the evaluations of a run.
 
     Raises:
-        ConfigError: it is no run folder, or there is no evaluation in it.
+        ConfigError: it is not a run folder, or there is not an evaluation in it.
     """
     for name in ("config.yaml", "progress.csv"):
         if not (folder / name).exists():
-            raise ConfigError(one_line(f"{folder} is no run folder with a curve: it has no {name}"))
-    config = make_config(read_file(folder / "config.yaml"), str(folder / "config.yaml"))
+            raise ConfigError(one_line(f"{folder} is not a run folder with a curve: it has no {name}"))
+    config = read_config(folder / "config.yaml")
     columns, rows = read_rows(folder / "progress.csv")
-    # In the order of the configuration; after a resumption there may be others.
+    played = [column for column in columns if column.startswith(EVALUATION)]
+    # In the order of the configuration; a run that was resumed may have others besides.
     named = [EVALUATION + name for name in config.evaluation.against]
-    opponents = [
-        column for column in dict.fromkeys([*named, *columns]) if column.startswith(EVALUATION) and column in columns
-    ]
+    opponents = [column for column in dict.fromkeys([*named, *played]) if column in played]
     rows = [row for row in rows if any(row[column] for column in opponents)]
     if not rows:
         raise ConfigError(one_line(f"{folder / 'progress.csv'} has no evaluation yet"))
     shares = {column.removeprefix(EVALUATION): numbers(rows, column) for column in opponents}
     return Evaluations(
-        str(folder), config.options.num_players, numbers(rows, STEPS), numbers(rows, SECONDS) / 3600, shares
+        label=str(folder),
+        num_players=config.options.num_players,
+        steps=numbers(rows, STEPS),
+        hours=numbers(rows, SECONDS) / 3600,
+        shares=shares,
     )
 
 
 def numbers(rows: Sequence[dict[str, str]], column: str) -> NDArray[np.float64]:
-    """Give a column of the curve; not a number where there is none."""
+    """Return a column of the curve (f8 [E]); not a number where it is empty."""
     return np.array([float(row.get(column) or "nan") for row in rows])
 
 
 def draw(runs: Sequence[Evaluations], hours: bool = False) -> bytes:
-    """Draw the curves of runs over decisions, or over hours of training; give the PNG file."""
+    """Draw the curves of runs over decisions, or over hours of training; return the PNG file."""
     opponents = list(dict.fromkeys(name for run in runs for name in run.shares))
     columns = min(len(opponents), MOST_COLUMNS)
     rows = -(-len(opponents) // columns)
-    # Without pyplot: no window, whatever the surroundings.
+    # Without pyplot, which would open a window where it can.
     figure = Figure(figsize=(max(4.5 * columns, 6), 3.4 * rows + 0.6), dpi=DOTS_PER_INCH, layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False, sharey=True).ravel()
     lines: dict[str, Any] = {}
@@ -111,14 +117,14 @@ def draw(runs: Sequence[Evaluations], hours: bool = False) -> bytes:
         text.set_parse_math(False)
     content = BytesIO()
     with warnings.catch_warnings():
-        # A letter of a folder's name that the font has not got.
+        # A letter of a folder's name that the font lacks.
         warnings.simplefilter("ignore")
         figure.savefig(content, format="png")
     return content.getvalue()
 
 
 def draw_panel(panel: Any, opponent: str, runs: Sequence[Evaluations], hours: bool) -> dict[str, Any]:
-    """Draw the curves against one opponent; give the lines by their labels."""
+    """Draw the curves against one opponent; return the lines by their labels."""
     lines = {}
     for number, run in enumerate(runs):
         shares = run.shares.get(opponent, np.full(len(run.steps), np.nan))
@@ -143,23 +149,23 @@ def draw_panel(panel: Any, opponent: str, runs: Sequence[Evaluations], hours: bo
 
 
 def shortened(name: str) -> str:
-    """Give a name of which the end can be read; a legend leaves names out that begin with an
-    underscore.
-    """
+    """Return a name as a label, of which the end can be read."""
     name = one_line(name)
-    name = name if len(name) <= LONGEST_LABEL else f"…{name[1 - LONGEST_LABEL :]}"
+    if len(name) > LONGEST_LABEL:
+        name = f"…{name[1 - LONGEST_LABEL :]}"
+    # A legend leaves out labels that begin with an underscore.
     return f"./{name}" if name.startswith("_") else name
 
 
 def make_parser() -> Parser:
-    """Make the parser of the command line."""
+    """Return the parser of the command line."""
     parser = Parser("python -m training.plot", DESCRIPTION)
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a run folder; several are drawn in one picture")
     parser.add_argument(
         "--out",
         default="curve.png",
         metavar="FILE",
-        help="the picture, which is replaced if it is there; its name ends in .png [curve.png]",
+        help="the picture, which replaces an existing one; its name ends in .png [curve.png]",
     )
     parser.add_argument(
         "--hours", action="store_true", help="over hours of training instead of decisions of the learner"
@@ -168,8 +174,12 @@ def make_parser() -> Parser:
 
 
 def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
-    """Run the command; give its exit code. `came` are the signals to stop, also those that a
-    library has swallowed while it was imported.
+    """Run the command; return its exit code.
+
+    Args:
+        arguments: of the command line; None for those of this process.
+        came: the signals to stop that have come, also those that a library swallowed while it was
+            imported.
     """
     if came:
         raise KeyboardInterrupt
@@ -178,7 +188,7 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         out = Path(given.out)
         if out.suffix != ".png" or "\0" in given.out or out.is_dir() or not out.parent.is_dir():
             raise ConfigError(
-                one_line(f"--out must be a file that ends in .png, in a folder that is there, got {given.out!r}")
+                one_line(f"--out must be a file that ends in .png, in an existing folder, got {given.out!r}")
             )
         # A run that is given twice is drawn once.
         runs = [read_evaluations(Path(run)) for run in dict.fromkeys(given.runs)]

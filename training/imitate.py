@@ -1,5 +1,6 @@
-"""The script ``python -m training.imitate``: see ``--help``. It guards `training.imitation`, whose
-imports take seconds, from the start.
+"""The script ``python -m training.imitate``; ``--help`` explains it.
+
+It guards `training.imitation`, whose imports take seconds, from the start.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from .train import guarded
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; give its exit code."""
+    """Run the command; return its exit code."""
     return guarded("training.imitation", arguments, "nothing has been written")
 
 

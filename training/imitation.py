@@ -1,8 +1,9 @@
-"""Warm start: a policy learns to decide like a teacher, a bot or a policy file, and is saved for
-`training.train` to start from.
+"""Warm start: a policy learns to decide like a teacher, a bot or a policy file.
 
 `train` minimises the cross-entropy of the teacher's actions over the legal ones; `examine` tells on
-games that were held out how often both agree. Axis letters: ``D`` decisions, ``A`` actions.
+games that were held out how often both agree. The policy is saved for `training.train` to start
+from.
+Axis letters: ``D`` decisions, ``K`` some of them, ``A`` actions.
 """
 
 from __future__ import annotations
@@ -19,27 +20,27 @@ import torch
 from numpy.typing import NDArray
 
 from sleuth_env.cli.arguments import real, whole
+from sleuth_env.game import Game
 from sleuth_env.matches.players import make_player
 from sleuth_env.policies.policy import save_policy
 from sleuth_env.policies.policy_file import SUFFIX, PolicyError
 
 from .checkpoint import package_versions
-from .command import Parser, add_keys, failed, free_name, overridden, parsed, say
-from .config import Config, ConfigError, make_config
-from .config_file import read_file
-from .decisions import masked_log_probs
+from .config import Config, ConfigError, read_config
+from .decisions import log_probs_of, masked_log_probs
 from .lessons import DECLINED, KINDS, Ints, Lessons, collect
 from .network import device_of, make_network
-from .screen import Screen
+from .terminal import Parser, Screen, add_keys, failed, free_name, game_of, parsed, say
 
-DESCRIPTION = """Let the policy of a configuration learn to decide like a teacher, and save it for training to start from:
+DESCRIPTION = """Let the policy of a configuration learn to decide like a teacher, and save it to start training from:
 
   python -m training.imitate configs/four_players.yaml --teacher racer --out runs/racer4.safetensors
   python -m training.train configs/four_players.yaml --start runs/racer4.safetensors
 
-Of the configuration counts what says which game, observation and network it is, with seed, threads, device and num_envs (games
-side by side). Exit codes: 0 done; 1 failed (disk or memory full); 2 the configuration or an option is not right (one line a
-mistake); 130 interrupted by Ctrl-C and 143 by SIGTERM, and then nothing has been written."""
+Of the configuration, these keys count: which game, observation and network it is, and seed, threads,
+device and num_envs (games side by side). Exit codes: 0 done; 1 failed (disk or memory full); 2 the
+configuration or an option is wrong (one line a mistake); 130 interrupted by Ctrl-C and 143 by
+SIGTERM, and then nothing has been written."""
 
 MOST_DECISIONS = 10_000_000
 ROWS_EXAMINED = 4096  # at once
@@ -87,60 +88,71 @@ class Marks:
 
 
 def weights_of(kinds: Ints, declined: float) -> NDArray[np.float32]:
-    """Give the weight of each decision (f4 [D]): a declined offer stands for those that were left
-    out, too.
+    """Return the weight of each decision (f4 [D]).
+
+    A declined offer stands for those that were left out, too.
     """
     return np.where(kinds == DECLINED, 1 / declined, 1).astype(np.float32)
 
 
 def train(
-    network: Any, lessons: Lessons, settings: Settings, chance: np.random.Generator, show: Callable[[int, float], None]
+    network: Any, lessons: Lessons, settings: Settings, rng: np.random.Generator, show: Callable[[int, float], None]
 ) -> None:
-    """Learn from the lessons that are not held out; ``show`` is told how many minibatches are done,
-    and the latest loss.
+    """Learn from the lessons that are not held out.
+
+    Args:
+        network: policy and value; see `training.network.make_network`.
+        lessons: what a teacher decided.
+        settings: how to learn.
+        rng: draws the minibatches.
+        show: is told the number of minibatches that are done, and the latest loss.
     """
     rows = np.flatnonzero(~lessons.held_out)
     device = next(network.parameters()).device
     optimizer = torch.optim.Adam(network.parameters(), eps=1e-5, fused=True)
-    parts = ceil(len(rows) / settings.batch_size)
-    for number in range(settings.epochs * parts):
-        if number % parts == 0:
-            batches = np.array_split(chance.permutation(rows), parts)
-        for group in optimizer.param_groups:
-            group["lr"] = settings.learning_rate * (1 - number / (settings.epochs * parts))
-        batch = batches[number % parts]
-        weights = torch.from_numpy(weights_of(lessons.kinds[batch], settings.declined)).to(device)
-        loss = -(weights * _scores(network, lessons, batch)[0]).sum() / weights.sum()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        show(number + 1, float(loss.detach()))
+    num_batches = ceil(len(rows) / settings.batch_size)
+    number = 0
+    for _ in range(settings.epochs):
+        for batch in np.array_split(rng.permutation(rows), num_batches):
+            for group in optimizer.param_groups:
+                group["lr"] = settings.learning_rate * (1 - number / (settings.epochs * num_batches))
+            weights = torch.from_numpy(weights_of(lessons.kinds[batch], settings.declined)).to(device)
+            log_probs, _ = _judged(network, lessons, batch)
+            loss = -(weights * log_probs).sum() / weights.sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            number += 1
+            show(number, float(loss.detach()))
 
 
-def _scores(network: Any, lessons: Lessons, rows: Ints) -> tuple[torch.Tensor, torch.Tensor]:
-    """Give the log-probability of the teacher's action (f4 [.]) and the likeliest action (i8 [.])
-    in some decisions.
-    """
-    logits, _ = network(lessons.seen.take(rows))
-    legal, actions = (
-        torch.from_numpy(array).to(logits.device)
-        for array in (lessons.masks(rows, logits.shape[1]), lessons.actions[rows])
-    )
-    log_probs = masked_log_probs(logits, legal.float())
-    return log_probs.gather(1, actions[:, None])[:, 0], log_probs.argmax(dim=1)
+def _judged(network: Any, lessons: Lessons, rows: Ints) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the log-probability of the teacher's action (f4 [K]) and the likeliest action (i8 [K])."""
+    logits, _ = network(lessons.observations.take(rows))
+    mask = torch.from_numpy(lessons.masks(rows, logits.shape[1])).to(logits.device)
+    actions = torch.from_numpy(lessons.actions[rows]).to(logits.device)
+    log_probs = masked_log_probs(logits, mask.float())
+    return log_probs_of(actions, log_probs), log_probs.argmax(dim=1)
 
 
 def examine(network: Any, lessons: Lessons, declined: float) -> list[Marks]:
-    """Compare policy and teacher on the games that were held out: for each kind of decisions, and
-    for all as often as they come.
+    """Compare policy and teacher on the games that were held out.
+
+    Returns:
+        The marks of each kind of decisions, and of all as often as they come in games.
     """
     rows = np.flatnonzero(lessons.held_out)
+    log_probs = []
+    likeliest = []
     with torch.inference_mode():
-        scores = [_scores(network, lessons, rows[at : at + ROWS_EXAMINED]) for at in range(0, len(rows), ROWS_EXAMINED)]
-    log_probs, likeliest = (np.concatenate([score[i].cpu().numpy() for score in scores]) for i in range(2))
+        for at in range(0, len(rows), ROWS_EXAMINED):
+            found = _judged(network, lessons, rows[at : at + ROWS_EXAMINED])
+            log_probs.append(found[0].cpu().numpy())
+            likeliest.append(found[1].cpu().numpy())
     actions = lessons.actions[rows]
     kinds = lessons.kinds[rows]
-    facts = (likeliest == actions, lessons.again[rows] == actions, -log_probs)
+    agree = np.concatenate(likeliest) == actions
+    facts = (agree, lessons.again[rows] == actions, -np.concatenate(log_probs))
     weights = weights_of(kinds, declined)
     groups = {name: kinds == kind for kind, name in enumerate(KINDS)} | {"all": np.ones(len(rows), np.bool_)}
     return [
@@ -151,14 +163,15 @@ def examine(network: Any, lessons: Lessons, declined: float) -> list[Marks]:
 
 
 def lines(marks: Sequence[Marks]) -> list[str]:
-    """Write down an examination."""
+    """Return an examination as lines of text."""
     head = f"{'held out':<16}{'decisions':>10}{'agreement':>11}{'teacher':>9}{'cross-entropy':>15}"
     rows = [
         f"{mark.kind:<16}{mark.number:>10,}{mark.agreement:>11.1%}{mark.teacher:>9.1%}{mark.cross_entropy:>15.4f}"
         for mark in marks
     ]
     notes = [
-        "agreement: the policy's likeliest action is the teacher's. teacher: so often it does the same again with other random bits.",
+        "agreement: how often the policy's likeliest action is the teacher's.",
+        "teacher: how often the teacher does the same again with other random bits.",
         "all: as often as each kind comes in games.",
     ]
     return [head, *rows, *notes]
@@ -167,7 +180,7 @@ def lines(marks: Sequence[Marks]) -> list[str]:
 # --- the command line ---
 
 
-def make_parser() -> Parser:
+def make_parser(game: Game) -> Parser:
     """Make a parser with the options of imitation and one for each key of the schema."""
     parser = Parser(
         "python -m training.imitate", DESCRIPTION, "%(prog)s [-h] CONFIG --teacher BOT --out FILE [--OPTION VALUE ...]"
@@ -180,7 +193,7 @@ def make_parser() -> Parser:
         "--out",
         required=True,
         metavar="FILE",
-        help=f"the policy file to write (*{SUFFIX}), which must not be there yet",
+        help=f"the policy file to write (*{SUFFIX}), which must not exist yet",
     )
     numbers = {
         "--decisions": (
@@ -194,25 +207,25 @@ def make_parser() -> Parser:
         "--declined": (
             real(0.001, 1),
             0.05,
-            "share of the offers to accuse declined by the teacher that is kept; each weighs as much as those left out with it",
+            "share of the teacher's declined offers that is kept; each weighs as much as those left out with it",
         ),
         "--held-out": (
             real(0.001, 0.999),
             0.1,
-            "share of the games that is not learned from, but tells how often policy and teacher agree",
+            "share of the games that is not learned from but shows how often policy and teacher agree",
         ),
     }
     for name, (kind, default, text) in numbers.items():
         parser.add_argument(name, type=kind, default=default, metavar="VALUE", help=f"{text} [%(default)s]")
-    add_keys(parser)
+    add_keys(parser, game)
     return parser
 
 
 def checked_out(text: str) -> Path:
-    """Find out before the work, not after it, that a file cannot be written; give its path.
+    """Return the path of the file to write, after checking before the work that it can be written.
 
     Raises:
-        ConfigError: so it is.
+        ConfigError: it cannot.
     """
     out = Path(text)
     if out.suffix != SUFFIX or "\0" in text:
@@ -220,36 +233,29 @@ def checked_out(text: str) -> Path:
             f"command line: --out must be the name of a policy file, which ends in {SUFFIX}, got {text!r}"
         )
     if os.path.lexists(out):
-        raise ConfigError(f"command line: --out {out} is there already and is never overwritten")
+        raise ConfigError(f"command line: --out {out} already exists and will not be overwritten")
     place = next(folder for folder in out.absolute().parents if folder.exists())
     if not place.is_dir() or not os.access(place, os.W_OK):
-        raise ConfigError(f"command line: --out {out} cannot be written: {place} is no folder that can be written to")
+        raise ConfigError(f"command line: --out {out} cannot be written: {place} is not a writable folder")
     return out
 
 
+OWN_KEYS = ("config", "teacher", "out", "decisions", "epochs", "batch_size", "learning_rate", "declined", "held_out")
+
+
 def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
-    """Run the command; give its exit code. `came` are the signals to stop, also those that a
-    library has swallowed while it was imported.
+    """Run the command and return its exit code.
+
+    Args:
+        arguments: of the command line; None: those of the process.
+        came: the signals to stop, also those that a library has swallowed while it was imported.
     """
     try:
-        given = parsed(make_parser(), arguments)
-        own = {
-            key: given.pop(key)
-            for key in (
-                "config",
-                "teacher",
-                "out",
-                "decisions",
-                "epochs",
-                "batch_size",
-                "learning_rate",
-                "declined",
-                "held_out",
-            )
-        }
-        config = make_config(overridden(read_file(own["config"]), given), own["config"])
+        given = parsed(make_parser(game_of(arguments)), arguments)
+        own = {key: given.pop(key) for key in OWN_KEYS}
+        config = read_config(own["config"], given)
         out = checked_out(own["out"])
-        teacher = make_player(own["teacher"], config.options)
+        teacher = make_player(own["teacher"], config.options, config.module)
     except (ValueError, OSError) as error:
         return failed(error, 2)
     if came:
@@ -271,26 +277,26 @@ def _imitate(config: Config, teacher: Any, own: dict[str, Any], out: Path) -> No
     network = make_network(config).to(device_of(config))
     say(f"{teacher.name} plays {own['decisions']:,} decisions")
     screen = Screen(own["decisions"], unit="decisions")
+
+    def show_decisions(number: int) -> None:
+        screen.show(number, "")
+
+    def show_loss(number: int, loss: float) -> None:
+        screen.show(number, f"loss {loss:.4f}")
+
     try:
-        lessons = collect(
-            config, teacher, own["decisions"], own["declined"], own["held_out"], lambda number: screen.show(number, "")
-        )
+        lessons = collect(config, teacher, own["decisions"], own["declined"], own["held_out"], show_decisions)
     finally:
         screen.close()
     learned = int((~lessons.held_out).sum())
     if learned in (0, len(lessons)):
         raise ConfigError(
-            f"command line: --held-out {own['held_out']} leaves no decisions to learn from or none to be examined on; use more --decisions"
+            f"command line: --held-out {own['held_out']} leaves no decisions to learn from "
+            "or none to be examined on; use more --decisions"
         )
     screen = Screen(settings.epochs * ceil(learned / settings.batch_size), unit="minibatches")
     try:
-        train(
-            network,
-            lessons,
-            settings,
-            np.random.default_rng(config.seed),
-            lambda number, loss: screen.show(number, f"loss {loss:.4f}"),
-        )
+        train(network, lessons, settings, np.random.default_rng(config.seed), show_loss)
     finally:
         screen.close()
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 
@@ -14,9 +14,32 @@ from sleuth_env.policies.policy import Policy
 # Who may sit in the other seats: by a name that stays the same when a run is resumed, the player
 # and its share.
 Opponents = Mapping[str, tuple[Bot, float]]
-# A game that somebody has won: who sat in each seat, by these names or "learner", and the seat of
-# who came first.
-Result = tuple[list[str], int]
+
+
+class Episode(NamedTuple):
+    """What one of the learner's seats did in a game that has ended.
+
+    Args:
+        reward: the sum over the whole game.
+        length: number of its decisions.
+        win_share: 1 for a won game, less for a shared win, 0 for a lost one.
+    """
+
+    reward: float
+    length: int
+    win_share: float
+
+
+class Result(NamedTuple):
+    """How a game ended that somebody has won.
+
+    Args:
+        players: who sat in each seat, by the names of `Opponents` or "learner".
+        shares: the share of the win that each seat has; they add up to 1.
+    """
+
+    players: list[str]
+    shares: list[float]
 
 
 @dataclass(frozen=True)
@@ -24,12 +47,12 @@ class Learned:
     """What happened in one rollout and one update.
 
     Args:
-        episodes: reward and number of decisions of the learner's seat in each game that has ended.
+        episodes: of the learner's seats in the games that have ended.
         statistics: of the update, by the names of their curves.
         results: of the games, where the learner's algorithm sees all seats.
     """
 
-    episodes: list[tuple[float, int]]
+    episodes: list[Episode]
     statistics: dict[str, float]
     results: list[Result] = field(default_factory=list)
 
@@ -56,11 +79,12 @@ class Learner(Protocol):
         """Collect one rollout and learn from it.
 
         Args:
-            progress: how much of the whole run is done, 0 to 1, for settings that change with it.
-            stopped: is asked before every step; once it says True, the rollout is dropped.
+            progress: the share of the whole run that is done, 0 to 1, for settings that change with
+                it.
+            stopped: is asked before every step; once it returns True, the rollout is dropped.
 
         Returns:
-            None where the rollout was dropped: nothing has changed, but that other games may be
+            None where the rollout was dropped: nothing has changed, except that other games may be
                 under way.
         """
         ...
@@ -79,17 +103,19 @@ class Learner(Protocol):
         ...
 
     def policy(self) -> Policy:
-        """Give the learner as it is now as a player that needs no torch."""
+        """Return the learner as it is now as a player that needs no torch."""
         ...
 
     def state(self) -> dict[str, Any]:
-        """Give all that `restore` needs as tensors and plain containers; the weights and the
-        optimiser's state are "parameters".
+        """Return all that `restore` needs as tensors and plain containers.
+
+        The weights and the optimiser's state are "parameters".
         """
         ...
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state, in which "steps" and "updates" are counted too; whatever does not fit
-        raises an error of any kind.
+        """Go on from a state, in which "steps" and "updates" are counted too.
+
+        Whatever does not fit raises an error of any kind.
         """
         ...

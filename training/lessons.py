@@ -1,12 +1,11 @@
-"""What a teacher decides in games that it plays from every seat: the data set of
-`training.imitation`.
+"""What a teacher decides in games that it plays from every seat: the data of `training.imitation`.
 
-Four decisions in five are offers to accuse that are declined. Only a share of those is kept, and
-each of them then weighs as much as those left out with it, so that how often the teacher accuses is
-learned as it is. A game belongs to the learner or is held out, with all of its decisions. A
-decision takes about 1.7 kB with four players (200 numbers that are not zero, the legal actions in
-bits), and twice that while the parts are joined. Axis letters: ``B`` games, ``D`` decisions, ``A``
-actions.
+Four decisions in five may be offers that are declined. Only a share of those is kept, and each of
+them then weighs as much as those left out with it, so that how often the teacher accepts is learned
+as it is. A game belongs to the learner or is held out, with all of its decisions. A decision of
+Sleuth takes about 1.7 kB with four players (200 numbers that are not zero, the legal actions in
+bits), and twice that while the parts are joined.
+Axis letters: ``B`` games, ``K`` some of them, ``D`` decisions, ``A`` actions.
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sleuth_env import sleuth
-from sleuth_env.envs.vector import SleuthVectorEnv
-from sleuth_env.game import Bot, Records, opaque
+from sleuth_env.envs.binding import bound
+from sleuth_env.envs.vector import GameVectorEnv
+from sleuth_env.game import Bot, opaque
 
-from .config import Config, verb_of
+from .config import Config
 from .sparse import SparseRows, observed
 
 Ints = NDArray[np.int64]
 
-# The kinds of decisions.
+# The kinds of decisions; a game without offers has only turns.
 KINDS = ("turns", "offers accepted", "offers declined")
 TURN, ACCEPTED, DECLINED = range(len(KINDS))
 
@@ -36,7 +35,7 @@ class Lessons:
     """Decisions of a teacher.
 
     Args:
-        seen: the observations, D rows.
+        observations: what was seen, D rows.
         legal: the legal actions in bits, u1 [D, A / 8].
         actions: what the teacher did, i8 [D].
         again: what it does in the same place with other random bits, i8 [D].
@@ -44,7 +43,7 @@ class Lessons:
         held_out: whether it is of a game that is kept for the examination, bool [D].
     """
 
-    seen: SparseRows
+    observations: SparseRows
     legal: NDArray[np.uint8]
     actions: Ints
     again: Ints
@@ -52,18 +51,18 @@ class Lessons:
     held_out: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        """Count them."""
+        """Return the number of decisions, D."""
         return len(self.actions)
 
     def masks(self, rows: Ints, num_actions: int) -> NDArray[np.uint8]:
-        """Give the legal actions of some of them, u1 [., A]."""
+        """Return the legal actions of some of them (i8 [K]), u1 [K, A]."""
         return np.unpackbits(self.legal[rows], axis=1, count=num_actions)
 
 
 def collect(
     config: Config, teacher: Bot, number: int, declined: float, held_out: float, show: Callable[[int], None]
 ) -> Lessons:
-    """Let a teacher play until so many decisions are kept.
+    """Let a teacher play until enough decisions are kept.
 
     Args:
         config: which game, observation, seed, and how many games side by side.
@@ -83,43 +82,62 @@ def collect(
             break
     names = ("legal", "actions", "again", "kinds", "held_out")
     return Lessons(
-        SparseRows.joined([part.seen for part in parts]),
+        SparseRows.joined([part.observations for part in parts]),
         *(np.concatenate([getattr(part, name) for part in parts]) for name in names),
     )
 
 
 def _played(config: Config, teacher: Bot, declined: float, held_out: float) -> Iterator[Lessons]:
-    """Play for ever; give what is kept of each step."""
+    """Play forever; yield what is kept of each step."""
+    game = config.module
     # The cheapest observation: what is kept gets its own, which may cost many times as much.
-    envs = SleuthVectorEnv(config.num_envs, record="raw", copy=False, **asdict(config.options))
+    envs = bound(GameVectorEnv, game)(
+        config.num_envs, record=game.CHEAPEST_RECORD, copy=False, **asdict(config.options)
+    )
     # Two generators: from the bits that bots are handed nothing else can be told.
-    chance, bits = (np.random.default_rng(sequence) for sequence in np.random.SeedSequence(config.seed).spawn(2))
-    envs.reset(seed=chance.integers(2**63, size=envs.num_envs).tolist())
-    passing = np.array([verb_of(action, config.options) == "pass" for action in range(envs.num_actions)])
-    held = chance.random(envs.num_envs) < held_out
+    rng, bot_rng = (np.random.default_rng(sequence) for sequence in np.random.SeedSequence(config.seed).spawn(2))
+    envs.reset(seed=rng.integers(2**63, size=envs.num_envs).tolist())
+    declining = declining_actions(config)
+    held = rng.random(envs.num_envs) < held_out
     while True:
         views = envs.views()
         legal = envs.action_masks()
-        actions = teacher.act(views, legal, bits.integers(0, 2**64, len(views), np.uint64))
-        kinds = np.where(legal[:, passing].any(axis=1), np.where(passing[actions], DECLINED, ACCEPTED), TURN)
-        kept = np.flatnonzero((kinds != DECLINED) | (chance.random(len(views)) < declined))
-        again = _again(teacher, views, legal, kept[held[kept]], actions, bits)
-        seen = observed(config, opaque(views)[kept].view(sleuth.VIEW))
-        yield Lessons(seen, np.packbits(legal[kept], axis=1), actions[kept], again[kept], kinds[kept], held[kept])
+        actions = teacher.act(views, legal, bot_rng.integers(0, 2**64, len(views), np.uint64))
+        kinds = kinds_of(legal, actions, declining)
+        kept = np.flatnonzero((kinds != DECLINED) | (rng.random(len(views)) < declined))
+        asked = kept[held[kept]]
+        again = actions.copy()
+        if len(asked):
+            bits = bot_rng.integers(0, 2**64, len(asked), np.uint64)
+            again[asked] = teacher.act(opaque(views)[asked].view(game.VIEW), legal[asked], bits)
+        yield Lessons(
+            observed(config, opaque(views)[kept].view(game.VIEW)),
+            np.packbits(legal[kept], axis=1),
+            actions[kept],
+            again[kept],
+            kinds[kept],
+            held[kept],
+        )
         _, _, terminated, truncated, _ = envs.step(actions)
         over = np.flatnonzero(terminated | truncated)
-        held[over] = chance.random(len(over)) < held_out
+        held[over] = rng.random(len(over)) < held_out
 
 
-def _again(
-    teacher: Bot, views: Records, legal: NDArray[np.uint8], rows: Ints, actions: Ints, bits: np.random.Generator
-) -> Ints:
-    """Ask the teacher once more in some games, with other random bits; elsewhere its action stands
-    (i8 [B]).
+def declining_actions(config: Config) -> NDArray[np.bool_]:
+    """Return which actions decline an offer, bool [A]."""
+    declining = np.zeros(config.module.num_actions(config.options), np.bool_)
+    if config.module.DECLINE:
+        declining[config.module.action_blocks(config.options)[config.module.DECLINE]] = True
+    return declining
+
+
+def kinds_of(legal: NDArray[np.uint8], actions: Ints, declining: NDArray[np.bool_]) -> Ints:
+    """Return the kind of each decision, i8 [B].
+
+    Args:
+        legal: u1 [B, A].
+        actions: what was done, i8 [B].
+        declining: see `declining_actions`.
     """
-    again = actions.copy()
-    if len(rows):
-        again[rows] = teacher.act(
-            opaque(views)[rows].view(sleuth.VIEW), legal[rows], bits.integers(0, 2**64, len(rows), np.uint64)
-        )
-    return again
+    offered = legal[:, declining].any(axis=1)
+    return np.where(offered, np.where(declining[actions], DECLINED, ACCEPTED), TURN)

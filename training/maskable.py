@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -12,14 +13,13 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import Logger
 from torch import nn
 
-from sleuth_env import sleuth
-from sleuth_env.envs.sb3 import SleuthVecEnv
+from sleuth_env.envs.sb3 import vec_env_class
 from sleuth_env.policies.policy import Policy
 
 from .checkpoint import restore_optimizer
 from .config import Config, ConfigError
-from .learner import Learned, Opponents
-from .network import begin_logits, device_of, linear_layers, make_cells, num_scores, numpy_policy, perceptron
+from .learner import Episode, Learned, Opponents
+from .network import begin_logits, device_of, linear_layers, make_card_network, num_scores, numpy_policy, perceptron
 
 
 class Hidden(nn.Module):
@@ -30,26 +30,26 @@ class Hidden(nn.Module):
         network = config.network
         self.policy_net = perceptron([size, *network.hidden], network.activation, last=True)
         self.value_net = perceptron([size, *network.hidden], network.activation, last=True)
-        self.cells = make_cells(config)
+        self.card_network = make_card_network(config)
         self.latent_dim_pi = network.hidden[-1] + num_scores(config)
         self.latent_dim_vf = network.hidden[-1]
 
     def forward(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Give the last hidden layers of policy and value."""
+        """Return the last hidden layers of policy and value."""
         return self.forward_actor(observations), self.forward_critic(observations)
 
     def forward_actor(self, observations: torch.Tensor) -> torch.Tensor:
-        """Give the policy's last hidden layer, with the score of each cell joined to it."""
-        values: torch.Tensor = self.policy_net(observations)
-        return values if self.cells is None else torch.cat([values, self.cells(observations)], dim=1)
+        """Return the policy's last hidden layer, to which the score of each card is joined."""
+        hidden: torch.Tensor = self.policy_net(observations)
+        return hidden if self.card_network is None else torch.cat([hidden, self.card_network(observations)], dim=1)
 
     def forward_critic(self, observations: torch.Tensor) -> torch.Tensor:
-        """Give the value's last hidden layer."""
-        values: torch.Tensor = self.value_net(observations)
-        return values
+        """Return the value's last hidden layer."""
+        hidden: torch.Tensor = self.value_net(observations)
+        return hidden
 
 
-class CellPolicy(MaskableActorCriticPolicy):
+class CardPolicy(MaskableActorCriticPolicy):
     """Stable-Baselines3's policy with these hidden layers."""
 
     def __init__(self, *arguments: Any, config: Config, **named: Any) -> None:
@@ -64,10 +64,9 @@ class CellPolicy(MaskableActorCriticPolicy):
         begin_logits(self.action_net, self.config)
 
     def player(self, steps: int) -> Policy:
-        """Give the policy as a player that needs no torch."""
-        return numpy_policy(
-            self.config, linear_layers(self.mlp_extractor.policy_net), self.action_net, self.mlp_extractor.cells, steps
-        )
+        """Return the policy as a player that needs no torch."""
+        layers = linear_layers(self.mlp_extractor.policy_net)
+        return numpy_policy(self.config, layers, self.action_net, self.mlp_extractor.card_network, steps)
 
 
 class Watch(BaseCallback):
@@ -76,12 +75,12 @@ class Watch(BaseCallback):
     def __init__(self, stopped: Callable[[], bool]) -> None:
         super().__init__()
         self.stopped = stopped
-        self.episodes: list[tuple[float, int]] = []
+        self.episodes: list[Episode] = []
 
     def _on_step(self) -> bool:
-        self.episodes += [
-            (info["episode"]["r"], info["episode"]["l"]) for info in self.locals["infos"] if "episode" in info
-        ]
+        for info in self.locals["infos"]:
+            if "episode" in info:
+                self.episodes.append(Episode(info["episode"]["r"], info["episode"]["l"], info["win_share"]))
         return not self.stopped()
 
 
@@ -90,21 +89,24 @@ class MaskableLearner:
 
     def __init__(self, config: Config) -> None:
         # The checks of every distribution cost a tenth of the time and can only fail where weights
-        # are no numbers any more.
+        # have stopped being numbers.
         torch.distributions.Distribution.set_default_validate_args(False)
         self.config = config
         self.progress = 0.0
-        self.env = SleuthVecEnv(sleuth, config.options, config.num_envs, ["random"], record=config.record)
+        game = config.module
+        vec_env = vec_env_class(game, f"{game.NAME.title()}VecEnv")
+        # Nobody plays before `set_opponents`.
+        self.env = vec_env(config.num_envs, game.DEFAULT_BOT, record=config.record, **asdict(config.options))
         self.model = self._make_model()
         self.model.set_logger(Logger(None, []))
 
     def _make_model(self) -> MaskablePPO:
         ppo = self.config.ppo
         return MaskablePPO(
-            CellPolicy,
+            CardPolicy,
             self.env,
             # Functions of this run's progress: Stable-Baselines3 knows only that of the latest call
-            # of learn.
+            # of `learn`.
             learning_rate=lambda _: ppo.at("learning_rate", self.progress),
             clip_range=lambda _: ppo.at("clip_range", self.progress),
             n_steps=ppo.rollout_steps,
@@ -121,9 +123,9 @@ class MaskableLearner:
         )
 
     @property
-    def network(self) -> CellPolicy:
+    def network(self) -> CardPolicy:
         """Policy and value."""
-        policy: CellPolicy = self.model.policy
+        policy: CardPolicy = self.model.policy
         return policy
 
     @property
@@ -160,16 +162,15 @@ class MaskableLearner:
 
     def set_opponents(self, opponents: Opponents) -> None:
         """Draw opponents from these."""
-        self.env.set_opponents([player for player, _ in opponents.values()], [share for _, share in opponents.values()])
+        players = [player for player, _ in opponents.values()]
+        self.env.set_opponents(players, [share for _, share in opponents.values()])
 
     def policy(self) -> Policy:
-        """Give the learner as it is now as a player that needs no torch."""
+        """Return the learner as it is now as a player that needs no torch."""
         return self.network.player(self.steps)
 
     def state(self) -> dict[str, Any]:
-        """Give weights and optimiser; Stable-Baselines3 gives neither its generators nor the games
-        under way.
-        """
+        """Return weights and optimiser; Stable-Baselines3 returns neither its generators nor the games under way."""
         return {"parameters": self.model.get_parameters()}
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -178,5 +179,5 @@ class MaskableLearner:
         restore_optimizer(self.network.optimizer, state["parameters"]["policy.optimizer"])
         self.model.num_timesteps = state["steps"]
         self.model._n_updates = state["updates"]
-        # Generators begin anew, from a seed that is not the first one's.
+        # Generators begin again, from a seed that is not the first one's.
         self.model.set_random_seed((self.config.seed + self.steps) % 2**32)

@@ -1,4 +1,7 @@
-"""The pool from which opponents are drawn: named bots and past selves of the learner."""
+"""Who plays in a run: the pool from which opponents are drawn, and everybody's ratings.
+
+Axis letters: ``B`` games, ``P`` seats.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sleuth_env import sleuth
 from sleuth_env.files import write_atomically
 from sleuth_env.matches.players import make_player
 from sleuth_env.policies.policy import Policy, load_policy, save_policy
@@ -22,98 +24,20 @@ from .checkpoint import package_versions
 from .config import Config
 from .learner import Opponents, Result
 
-LEARNER = "learner"
+# The learner's name among the players.
+LEARNER_PLAYER = "learner"
+# The most by which one game can change a rating.
 STEP = 4.0
 COLUMNS = ("player", "rating", "games", "wins")
 
 
-def results_of(names: Sequence[str], players: NDArray[np.int64], rewards: NDArray[np.float64]) -> list[Result]:
-    """Give who sat where and who came first in the games that somebody has won.
-
-    Args:
-        names: of the players, by their numbers.
-        players: who sat in each seat (i8 [B, P]).
-        rewards: of the seats at the end (f8 [B, P]); positive only where one was right, greatest
-            where he was the first.
-    """
-    won = rewards.max(axis=1) > 0
-    return [
-        ([names[number] for number in seats], first)
-        for seats, first in zip(players[won].tolist(), rewards[won].argmax(axis=1).tolist(), strict=True)
-    ]
-
-
-@dataclass
-class Member:
-    """A player's rating, and in how many seats it is from: those of games that somebody won, and
-    those won by it.
-    """
-
-    rating: float = 0.0
-    games: int = 0
-    wins: int = 0
-
-
-class League:
-    """Rate everybody who plays in a run; who has left the pool keeps the last rating."""
-
-    def __init__(self) -> None:
-        self.members = {LEARNER: Member()}
-
-    def enter(self, names: Iterable[str]) -> None:
-        """Let opponents in, where they are new with the rating of the learner: a snapshot plays as
-        he does.
-        """
-        for name in names:
-            self.members.setdefault(name, Member(self.members[LEARNER].rating))
-
-    def count(self, results: Iterable[Result]) -> None:
-        """Take finished games in, one after the other."""
-        for names, first in results:
-            seats = [self.members[name] for name in names]
-            strengths = 10 ** (np.array([member.rating for member in seats]) / 400)
-            for seat, (member, expected) in enumerate(zip(seats, (strengths / strengths.sum()).tolist(), strict=True)):
-                member.rating += STEP * ((seat == first) - expected)
-                member.games += 1
-                member.wins += seat == first
-
-    def rating(self, name: str = LEARNER) -> float:
-        """Give how much better than the first opponent somebody is."""
-        return self.members[name].rating - list(self.members.values())[:2][-1].rating
-
-    def row(self) -> dict[str, float]:
-        """Give what the curve shows: the learner's rating, once there are games that count."""
-        return {"league/rating": round(self.rating(), 1)} if self.members[LEARNER].games else {}
-
-    def write(self, path: Path) -> None:
-        """Write all ratings as CSV, the best first, once there are games that count."""
-        if not self.members[LEARNER].games:
-            return
-        text = StringIO(newline="")
-        writer = csv.writer(text)
-        writer.writerow(COLUMNS)
-        for name in sorted(self.members, key=self.rating, reverse=True):
-            member = self.members[name]
-            writer.writerow([name, f"{self.rating(name):.1f}", member.games, member.wins])
-        write_atomically(path, text.getvalue().encode())
-
-    def state(self) -> dict[str, Any]:
-        """Give what `restore` needs, as plain containers."""
-        return {name: list(astuple(member)) for name, member in self.members.items()}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state; whatever does not fit raises an error of any kind."""
-        self.members = {
-            name: Member(float(rating), int(games), int(wins)) for name, (rating, games, wins) in state.items()
-        }
-        if not all(np.isfinite(member.rating) for member in self.members.values()):
-            raise ValueError("its ratings are not finite numbers")
-        if LEARNER not in self.members:
-            raise ValueError("a league without a learner")
+# --- opponents ---
 
 
 class Pool:
-    """Hold every opponent loaded once; a snapshot is a policy file in the run's ``pool`` folder.
+    """Hold every opponent loaded once: named players, and past selves.
+
+    A past self is a policy file in the folder ``pool``.
 
     Args:
         config: the run's.
@@ -124,9 +48,11 @@ class Pool:
     """
 
     def __init__(self, config: Config, folder: Path) -> None:
+        self.game = config.module
         self.settings = config.opponents
         self.folder = folder / "pool"
-        self.bots = {name: make_player(name, config.options) for name, share in self.settings.bots.items() if share > 0}
+        named = [name for name, share in self.settings.bots.items() if share > 0]
+        self.bots = {name: make_player(name, config.options, self.game) for name in named}
         self.past_selves: dict[str, Policy] = {}
 
     def add(self, policy: Policy) -> None:
@@ -141,16 +67,110 @@ class Pool:
         for old in list(self.past_selves)[: -self.settings.pool_size]:
             del self.past_selves[old]
 
-    def restore(self, names: list[str]) -> None:
+    def restore(self, names: Iterable[str]) -> None:
         """Load the snapshots of a checkpoint.
 
         Raises:
-            PolicyError: one is not there any more, or damaged.
+            PolicyError: one is missing, damaged, or of another game.
         """
-        self.past_selves = {name: load_policy(self.folder / f"{name}{SUFFIX}", sleuth) for name in names}
+        self.past_selves = {name: load_policy(self.folder / f"{name}{SUFFIX}", self.game) for name in names}
 
     def opponents(self) -> Opponents:
-        """Give the players and the share of each; past selves divide theirs equally."""
+        """Return the players and the share of each; past selves divide theirs equally."""
         each = self.settings.past_selves / max(len(self.past_selves), 1)
         bots = {name: (bot, self.settings.bots[name]) for name, bot in self.bots.items()}
         return bots | {name: (policy, each) for name, policy in self.past_selves.items()}
+
+
+# --- ratings ---
+
+
+def results_of(names: Sequence[str], players: NDArray[np.int64], shares: NDArray[np.float64]) -> list[Result]:
+    """Return who sat where, and each seat's share of the win, in the games that somebody has won.
+
+    Args:
+        names: of the players, by their numbers.
+        players: who sat in each seat (i8 [B, P]).
+        shares: of the win (f8 [B, P], see `matches.rating.win_shares`); zeros where nobody has won.
+    """
+    won = shares.max(axis=1) > 0
+    seated = [[names[number] for number in seats] for seats in players[won].tolist()]
+    return [Result(*game) for game in zip(seated, shares[won].tolist(), strict=True)]
+
+
+@dataclass
+class Member:
+    """A player's rating, and what it is from.
+
+    Args:
+        rating: 400 points are ten times the chance to win.
+        games: number of seats in games that somebody has won.
+        wins: number of these seats that have won; a tie is shared.
+    """
+
+    rating: float = 0.0
+    games: int = 0
+    wins: float = 0.0
+
+
+class League:
+    """Rate everybody who plays in a run; a player who has left the pool keeps the last rating.
+
+    Elo's rule for several players: the expected shares are in proportion to the strengths (Luce's
+    model), and each rating moves with what a seat has won beyond its expected share.
+    """
+
+    def __init__(self) -> None:
+        self.members = {LEARNER_PLAYER: Member()}
+
+    def enter(self, names: Iterable[str]) -> None:
+        """Let opponents in; new ones get the learner's rating, for a snapshot plays like it."""
+        for name in names:
+            self.members.setdefault(name, Member(self.members[LEARNER_PLAYER].rating))
+
+    def count(self, results: Iterable[Result]) -> None:
+        """Count finished games, one after the other."""
+        for names, shares in results:
+            seats = [self.members[name] for name in names]
+            strengths = 10 ** (np.array([member.rating for member in seats]) / 400)
+            expected = (strengths / strengths.sum()).tolist()
+            for member, share, expected_share in zip(seats, shares, expected, strict=True):
+                member.rating += STEP * (share - expected_share)
+                member.games += 1
+                member.wins += share
+
+    def rating(self, name: str = LEARNER_PLAYER) -> float:
+        """Return how much better than the first opponent somebody is; 0 before anybody entered."""
+        first = list(self.members.values())[:2][-1]
+        return self.members[name].rating - first.rating
+
+    def row(self) -> dict[str, float]:
+        """Return what the curve shows: the learner's rating, once there are games that count."""
+        return {"league/rating": round(self.rating(), 1)} if self.members[LEARNER_PLAYER].games else {}
+
+    def write(self, path: Path) -> None:
+        """Write all ratings as CSV, the best first, once there are games that count."""
+        if not self.members[LEARNER_PLAYER].games:
+            return
+        text = StringIO(newline="")
+        writer = csv.writer(text)
+        writer.writerow(COLUMNS)
+        for name in sorted(self.members, key=self.rating, reverse=True):
+            member = self.members[name]
+            wins = f"{member.wins:.2f}".removesuffix(".00")
+            writer.writerow([name, f"{self.rating(name):.1f}", member.games, wins])
+        write_atomically(path, text.getvalue().encode())
+
+    def state(self) -> dict[str, Any]:
+        """Return what `restore` needs, as plain containers."""
+        return {name: list(astuple(member)) for name, member in self.members.items()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a state; whatever does not fit raises an error of any kind."""
+        self.members = {
+            name: Member(float(rating), int(games), float(wins)) for name, (rating, games, wins) in state.items()
+        }
+        if not all(np.isfinite(member.rating) and np.isfinite(member.wins) for member in self.members.values()):
+            raise ValueError("its ratings are not finite numbers")
+        if LEARNER_PLAYER not in self.members:
+            raise ValueError("a league without a learner")

@@ -1,5 +1,6 @@
-"""The script ``python -m training.plot``: see ``--help``. It guards `training.figure`, whose
-imports take seconds, from the start.
+"""The script ``python -m training.plot``; ``--help`` explains it.
+
+It guards `training.figure`, whose imports take seconds, from the start.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from .train import guarded
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; give its exit code."""
+    """Run the command; return its exit code."""
     return guarded("training.figure", arguments, "nothing was drawn")
 
 

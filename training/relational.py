@@ -1,167 +1,150 @@
-"""The learner's relational network: the way of `sleuth_env.relational` with torch, and a value
-beside it.
+"""A network of a game's own with torch, and a value next to it.
 
-The value has embeddings of its own, and no cells, which cost most.
+It runs the forward pass of `sleuth_env.policies.operations.GameNetwork` on tensors; the value has
+embeddings of its own and nothing else of the policy's layers, which cost most. Nothing here knows a
+game.
+Axis letters: see `sleuth_env.policies.operations`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
-from torch.nn.functional import linear
+from torch.nn import functional
 
-from sleuth_env import sleuth
 from sleuth_env.policies.mlp import Layer
+from sleuth_env.policies.operations import GameNetwork, LayerParts
 from sleuth_env.policies.policy import Policy
 from sleuth_env.policies.policy_file import PolicyError
-from sleuth_env.sleuth.relational import (
-    EMBEDDINGS,
-    GEMS,
-    Relational,
-    by_entity,
-    embedded,
-    features_of,
-    layer_parts,
-    logits_of,
-)
 
 from .config import Config
 from .sparse import SparseRows
 
-# Which outputs of which layers are biases of the logits of an action, by its first word.
-BIASES = {
-    "ask": ("score", 0),
-    "final": ("score", 1),
-    "accuse": ("accuse", 0),
-    "exchange": ("other", 0),
-    "pass": ("other", 1),
-}
 # What lies between features and logits then stays in the processor's cache, forwards and backwards.
 ROWS_AT_ONCE = 128
-# Small at first, so that nothing but the initial biases counts.
-LAST = ("score", "price", "accuse", "other")
 
 
-class Layers(nn.ModuleDict):
-    """Linear layers whose inputs come in parts; see `sleuth_env.relational.Way`."""
+class Tensors(nn.ModuleDict):
+    """The operations with torch; see `sleuth_env.policies.operations.Operations`.
 
-    def __init__(self, parts: Mapping[str, tuple[int, tuple[int, ...]]], question_gems: np.ndarray[Any, Any]) -> None:
+    Args:
+        parts: the shape of each layer.
+        groups: the weight of each item in each group, f4 [S, G].
+        small: the layers that begin with small weights.
+    """
+
+    def __init__(self, parts: LayerParts, groups: NDArray[np.float32], small: tuple[str, ...]) -> None:
         super().__init__({name: nn.Linear(sum(inputs), outputs) for name, (outputs, inputs) in parts.items()})
-        self.register_buffer(
-            "question_gems", torch.from_numpy(question_gems.T.copy() * np.float32(GEMS)), persistent=False
-        )
+        self.register_buffer("groups", torch.from_numpy(groups.T.copy()), persistent=False)
         for name, layer in self.items():
-            nn.init.orthogonal_(layer.weight, 0.01 if name in LAST else 2**0.5)
+            nn.init.orthogonal_(layer.weight, 0.01 if name in small else 2**0.5)
             nn.init.zeros_(layer.bias)
 
-    def mix(self, name: str, *parts: torch.Tensor) -> torch.Tensor:
-        """Apply a layer to parts, each with its columns of the weights."""
+    def linear(self, name: str, *parts: torch.Tensor) -> torch.Tensor:
+        """Apply the layer of this name to the parts of its inputs, broadcast to one another."""
         layer = self[name]
         weights = layer.weight.split([part.shape[-1] for part in parts], dim=1)
         shapes = [part.shape[1:3] for part in parts]
-        most = torch.broadcast_shapes(*shapes)
+        full = torch.broadcast_shapes(*shapes)
         # Arrays of the full size are what costs time: one product makes it, and the sum of all that
         # is smaller is added in place.
-        large = [i for i, shape in enumerate(shapes) if shape == most]
-        found = (
-            linear(
-                torch.cat([parts[i] for i in large], dim=-1), torch.cat([weights[i] for i in large], dim=1), layer.bias
-            )
-            if large
-            else None
-        )
-        small = [
-            linear(parts[i], weights[i])
-            for i in sorted(range(len(parts)), key=lambda i: shapes[i].numel())
-            if i not in large
-        ]
-        if found is None:
+        large = [i for i, shape in enumerate(shapes) if shape == full]
+        others = sorted((i for i in range(len(parts)) if i not in large), key=lambda i: shapes[i].numel())
+        small = [functional.linear(parts[i], weights[i]) for i in others]
+        if not large:
             return sum(small, layer.bias)
-        return found.add_(sum(small[1:], small[0])) if small else found
+        joined = torch.cat([parts[i] for i in large], dim=-1)
+        total = functional.linear(joined, torch.cat([weights[i] for i in large], dim=1), layer.bias)
+        return total.add_(sum(small[1:], small[0])) if small else total
 
     def relu(self, values: torch.Tensor) -> torch.Tensor:
-        """Replace what is negative by zero, in place: they come from `mix`, and nobody else has
-        them.
-        """
+        """Replace negative numbers by zero, in place: they come from `linear`, and nobody else has them."""
         return values.relu_()
 
-    def total(self, values: torch.Tensor, axis: int, scale: float) -> torch.Tensor:
-        """Sum over an axis, which stays, and scale."""
+    def sum(self, values: torch.Tensor, axis: int, scale: float) -> torch.Tensor:
+        """Sum over an axis, which stays with a length of 1, and scale."""
         return values.sum(dim=axis, keepdim=True) * scale
 
-    def per_question(self, values: torch.Tensor) -> torch.Tensor:
-        """Sum over the gems of each question, and scale."""
-        return torch.matmul(self.question_gems, values)
+    def grouped(self, values: torch.Tensor) -> torch.Tensor:
+        """Sum over the items of each group, [B, R, S, U] to [B, R, G, U]."""
+        return torch.matmul(self.groups, values)
 
     def join(self, parts: list[torch.Tensor]) -> torch.Tensor:
-        """Put arrays behind one another."""
+        """Flatten arrays [B, ...] and put them behind one another, [B, A]."""
         return torch.cat([part.flatten(1) for part in parts], dim=1)
 
 
 class RelationalActorCritic(nn.Module):
-    """Policy and value that share no weights; see `training.network.ActorCritic`."""
+    """Policy and value that share no weights; see `training.network.ActorCritic`.
 
-    def __init__(self, config: Config) -> None:
+    Args:
+        config: the run's.
+        network_class: the policy's, one of the game's `NETWORKS`.
+    """
+
+    def __init__(self, config: Config, network_class: type[GameNetwork]) -> None:
         super().__init__()
-        self.size = sleuth.observation_size(config.options, config.record)
+        self.network_class = network_class
+        self.size = config.module.observation_layout(config.options, config.record).size
         self.units = config.network.units
-        self.relations = sleuth.relations(config.options, config.record)
-        parts = layer_parts(self.relations.sizes, self.units)
-        self.actor = Layers(parts, self.relations.question_gems)
-        self.critic = Layers({name: parts[name] for name in EMBEDDINGS}, self.relations.question_gems)
+        self.inputs = network_class.make_inputs(config.options, config.record)
+        parts = network_class.layer_parts(self.inputs.sizes, self.units)
+        embeddings = {name: parts[name] for name in network_class.EMBEDDINGS}
+        self.actor = Tensors(parts, self.inputs.groups, network_class.SMALL_LAYERS)
+        self.critic = Tensors(embeddings, self.inputs.groups, network_class.SMALL_LAYERS)
         self.value = nn.Sequential(nn.Linear(self.units, self.units), nn.ReLU(), nn.Linear(self.units, 1))
         with torch.no_grad():
-            for verb, bias in config.network.initial_bias.items():
-                layer, output = BIASES[verb]
+            for block, bias in config.network.initial_bias.items():
+                layer, output = network_class.BIASES[block]
                 self.actor[layer].bias[output] += bias
 
     def forward(self, observations: SparseRows, first: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-        """Give the logits of the actions from ``first`` on (f4 [B, A - first]) and values (f4 [B])."""
-        made = features_of(self.relations, observations.dense(self.size).numpy())
-        features = torch.from_numpy(made).to(self.value[0].weight.device)
-        parts = [self._part(part) for part in features.split(ROWS_AT_ONCE)]
-        logits, values = zip(*parts, strict=True)
+        """Return the logits of the actions from ``first`` on (f4 [B, A - first]) and values (f4 [B])."""
+        features = torch.from_numpy(self.inputs.features(observations.dense(self.size).numpy()))
+        parts = features.to(self.value[0].weight.device).split(ROWS_AT_ONCE)
+        logits, values = zip(*map(self._forward, parts), strict=True)
         return torch.cat(logits)[:, first:], torch.cat(values)
 
-    def _part(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        entities = by_entity(self.relations, features)
-        values = self.value(embedded(self.critic, entities)[-1]).flatten()
-        return logits_of(self.actor, entities, self.relations), values
+    def _forward(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the logits (f4 [B, A]) and values (f4 [B]) by the features (f4 [B, M])."""
+        entities = self.inputs.by_entity(features)
+        values = self.value(self.network_class.embed(self.critic, entities)[-1]).flatten()
+        return self.network_class.forward(self.actor, entities, self.inputs), values
 
     def policy(self, config: Config, steps: int) -> Policy:
-        """Give the policy as a player that needs no torch, after so many steps of a run."""
-        layers = {name: layer_of(linear) for name, linear in self.actor.items()}
-        return Policy(sleuth, config.options, config.record, Relational(layers, self.units), steps=steps)
+        """Return the policy, after ``steps`` decisions of a run, as a player that needs no torch."""
+        layers = {name: layer_of(module) for name, module in self.actor.items()}
+        network: Any = self.network_class(layers, self.units)
+        return Policy(config.module, config.options, config.record, network, steps=steps)
 
     def load(self, policy: Policy) -> None:
-        """Take over the weights of a policy, of whatever number of players; the value's stay as
-        they are.
+        """Take over the weights of a policy; the value's stay as they are.
 
         Raises:
             PolicyError: it has another architecture.
         """
-        network = policy.network
+        network: Any = policy.network
         if (
-            not isinstance(network, Relational)
+            not isinstance(network, self.network_class)
             or network.units != self.units
-            or network.relations.sizes != self.relations.sizes
+            or network.inputs.sizes != self.inputs.sizes
         ):
             raise PolicyError(f"{policy.name} has another network than the configuration's")
         for name, layer in network.layers.items():
             set_layer(self.actor[name], layer)
 
 
-def layer_of(linear: nn.Linear) -> Layer:
-    """Give a linear layer's weight (f4 [outputs, inputs]) and bias (f4 [outputs])."""
-    return linear.weight.detach().cpu().numpy().copy(), linear.bias.detach().cpu().numpy().copy()
+def layer_of(module: nn.Linear) -> Layer:
+    """Return a linear layer's weight (f4 [outputs, inputs]) and bias (f4 [outputs])."""
+    return module.weight.detach().cpu().numpy().copy(), module.bias.detach().cpu().numpy().copy()
 
 
-def set_layer(linear: nn.Linear, layer: Layer) -> None:
+def set_layer(module: nn.Linear, layer: Layer) -> None:
     """Put weight and bias into a linear layer."""
     with torch.no_grad():
-        for parameter, array in zip((linear.weight, linear.bias), layer, strict=True):
+        for parameter, array in zip((module.weight, module.bias), layer, strict=True):
             parameter.copy_(torch.from_numpy(array))

@@ -1,8 +1,8 @@
-"""One training run: a learner against the pool, with a learning curve, evaluations and checkpoints
-in a run folder.
+"""One training run: a learner against the pool, with evaluations, in a run folder.
 
-The folder holds ``config.yaml`` (resolved), ``progress.csv``, ``tensorboard/``, ``checkpoints/``,
-``pool/`` (past selves), ``league.csv`` (ratings), ``last.safetensors`` and ``best.safetensors``.
+The folder holds ``config.yaml`` (with every key), ``progress.csv`` and ``tensorboard/`` (the
+learning curve), ``checkpoints/``, ``pool/`` (past selves), ``league.csv`` (ratings),
+``last.safetensors`` and ``best.safetensors``.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import torch
+import yaml
 
-from sleuth_env import sleuth
 from sleuth_env.files import write_atomically
 from sleuth_env.matches.match import evaluate
 from sleuth_env.matches.players import make_player
@@ -28,12 +29,78 @@ from sleuth_env.policies.policy import Policy, save_policy
 from sleuth_env.policies.policy_file import PolicyError, read_metadata
 
 from .checkpoint import all_finite, locked, package_versions, read_checkpoint
-from .config import Config, ConfigError, differences
+from .config import Config, ConfigError, EvaluationConfig, differences
 from .curve import EVALUATION, SECONDS, STEPS, make_logger
-from .early_stop import EarlyStop
 from .learner import Learned, Learner
 from .opponents import League, Pool
-from .screen import Screen
+from .terminal import Screen
+
+# What a line of progress shows of a row of the curve.
+SHOWN = {
+    "time/fps": "{:,.0f} steps/s",
+    "rollout/win_share": "won {:.1%}",
+    "rollout/ep_len_mean": "{:.0f} decisions a game",
+}
+
+
+@dataclass
+class EarlyStop:
+    """Watch the mean win shares of evaluations, which may end a run before its last step.
+
+    Whether to stop depends on nothing but the settings and the two numbers, so a resumed run stops
+    where an unbroken one does, and one that has stopped goes on with other settings. With other
+    matches the numbers mean something else, and begin again.
+
+    Args:
+        settings: of the run.
+        best: the best mean win share until now; minus infinity before the first.
+        since_best: number of evaluations since then.
+    """
+
+    settings: EvaluationConfig
+    best: float = float("-inf")
+    since_best: int = 0
+
+    def note(self, score: float) -> None:
+        """Take note of an evaluation's mean win share."""
+        self.since_best = 0 if score > self.best else self.since_best + 1
+        self.best = max(self.best, score)
+
+    @property
+    def reason(self) -> str:
+        """Why to stop; empty where the run goes on."""
+        stop_at = self.settings.stop_at
+        patience = self.settings.patience
+        if stop_at is not None and self.best >= stop_at:
+            return f"the mean win share {self.best:.1%} has reached evaluation.stop_at = {stop_at}"
+        if patience is not None and self.since_best >= patience:
+            return (
+                f"{self.since_best} evaluations have not been better than {self.best:.1%}, "
+                f"evaluation.patience = {patience}"
+            )
+        return ""
+
+    @property
+    def matches(self) -> dict[str, Any]:
+        """What the win shares are of: only those of the same matches can be compared."""
+        return self.settings.model_dump(include={"against", "deals", "seed"})
+
+    def state(self) -> dict[str, Any]:
+        """Return what `restore` needs."""
+        return {"best": self.best, "since_best": self.since_best, "matches": self.matches}
+
+    def restore(self, state: dict[str, Any]) -> bool:
+        """Go on from a state if it is of the same matches, and return whether it is.
+
+        Whatever does not fit raises an error of any kind.
+        """
+        best = float(state["best"])
+        since_best = int(state["since_best"])
+        same: bool = state.get("matches", self.matches) == self.matches  # older checkpoints have none
+        if same:
+            self.best = best
+            self.since_best = since_best
+        return same
 
 
 class Run:
@@ -44,7 +111,7 @@ class Run:
         folder: the run folder; made by `start` or read by `resume`.
 
     Raises:
-        ValueError: an opponent cannot be loaded, or there is no such device.
+        ValueError: an opponent cannot be loaded, or the device is missing.
     """
 
     def __init__(self, config: Config, folder: Path) -> None:
@@ -52,7 +119,7 @@ class Run:
         self.folder = folder
         torch.set_num_threads(config.torch_threads)
         self.pool = Pool(config, folder)
-        self.baselines = {name: make_player(name, config.options) for name in config.evaluation.against}
+        self.baselines = {name: self._player(name) for name in config.evaluation.against}
         self.iterations = 0
         self.seconds = 0.0
         self.best_score = -np.inf  # of the file; the checkpoint may know less
@@ -63,10 +130,8 @@ class Run:
         self.signal = 0
         self.learner = self._make_learner()
 
-    @property
-    def steps(self) -> int:
-        """Decisions of the learner so far."""
-        return self.learner.steps
+    def _player(self, name: str) -> Any:
+        return make_player(name, self.config.options, self.config.module)
 
     def _make_learner(self) -> Learner:
         # Late: each imports what the other does without.
@@ -78,16 +143,33 @@ class Run:
 
         return MaskableLearner(self.config)
 
+    @property
+    def steps(self) -> int:
+        """Decisions of the learner until now."""
+        return self.learner.steps
+
+    @property
+    def ended(self) -> str:
+        """Why the run has ended; empty where it goes on."""
+        return f"{self.steps:,} steps" if self.steps >= self.config.total_steps else self.early_stop.reason
+
+    def policy(self) -> Policy:
+        """Return the learner as it is now as a player that needs no torch."""
+        return self.learner.policy()
+
+    # --- beginning ---
+
     def start(self) -> None:
-        """Make the run folder, take the first snapshot and write the first checkpoint; whatever
-        fails leaves no folder.
+        """Make the run folder, take the first snapshot and write the first checkpoint.
+
+        A failure leaves no folder.
 
         Raises:
-            ValueError: there is no policy to start from, or it does not fit, or the folder cannot
-                be made.
+            ValueError: the policy to start from is missing or does not fit, or the folder cannot be
+                made.
         """
         if self.config.start is not None:
-            self.learner.load(make_player(self.config.start, self.config.options))
+            self.learner.load(self._player(self.config.start))
         try:
             self.folder.mkdir(parents=True)
         except OSError as error:
@@ -128,11 +210,6 @@ class Run:
             self.close()
             raise
 
-    def close(self) -> None:
-        """Let others train in the folder."""
-        if self.lock is not None:
-            self.lock.close()
-
     def _restore_latest(self) -> None:
         damaged: list[tuple[Path, ValueError]] = []
         for path in sorted((self.folder / "checkpoints").glob("*.pt"), reverse=True):
@@ -142,7 +219,7 @@ class Run:
                 damaged.append((path, error))
                 continue
             for other, error in damaged:
-                # Out of the way: its name would make it the latest one for ever.
+                # Out of the way: its name would make it the latest one forever.
                 other.rename(other.with_suffix(".damaged"))
                 sys.stderr.write(f"warning: {error}; going on from {path.name}\n")
             return
@@ -155,8 +232,8 @@ class Run:
     def _restore(self, path: Path) -> None:
         state = read_checkpoint(path, "cpu")
         try:
-            # Older checkpoints have only the options, or not even those, and neither of the other
-            # two.
+            # Older checkpoints have only the options, or not even those, and neither a state of
+            # early stopping nor a league.
             stored = state.get("fixed", {f"options.{name}": value for name, value in state.get("options", {}).items()})
             fixed = self.config.fixed()
             differing = differences(stored, {key: fixed.get(key) for key in stored}, "in config.yaml")
@@ -180,13 +257,15 @@ class Run:
         self.league.enter(opponents)
         self.learner.set_opponents(opponents)
 
-    @property
-    def ended(self) -> str:
-        """Why the run has ended; empty where it goes on."""
-        return f"{self.steps:,} steps" if self.steps >= self.config.total_steps else self.early_stop.reason
+    def close(self) -> None:
+        """Let others train in the folder."""
+        if self.lock is not None:
+            self.lock.close()
+
+    # --- training ---
 
     def train(self) -> int:
-        """Train to the end, or to a signal; give the signal's number, 0 at the end."""
+        """Train to the end, or to a signal; return the signal's number, 0 at the end."""
         if not self.same_matches:
             self._begin_matches()
         screen = Screen(self.config.total_steps, self.steps)
@@ -210,8 +289,9 @@ class Run:
         return self.signal
 
     def _begin_matches(self) -> None:
-        """Put the best policy of other matches aside, for its score cannot be compared; from here
-        on that holds after a kill, too.
+        """Put the best policy of other matches aside, for its score cannot be compared.
+
+        The checkpoint makes that hold after a kill, too.
         """
         best = self.folder / "best.safetensors"
         if best.exists():
@@ -219,13 +299,12 @@ class Run:
         self.checkpoint()
 
     def _learn(self) -> Learned | None:
-        """Collect one rollout and learn from it; None where a signal ended the rollout, and nothing
-        has changed.
-        """
+        """Collect one rollout and learn from it; None, and no change, where a signal ended it."""
         learned = self.learner.learn(self.steps / self.config.total_steps, lambda: bool(self.signal))
         if learned is not None and not all_finite(list(self.learner.network.parameters())):
             raise PolicyError(
-                f"after step {self.steps} the weights are no finite numbers any more: go on from the last checkpoint with a smaller learning_rate"
+                f"after step {self.steps} the weights are not finite numbers any more: "
+                "go on from the last checkpoint with a smaller learning_rate"
             )
         return learned
 
@@ -234,7 +313,7 @@ class Run:
         config = self.config
 
         def due(every: int) -> bool:
-            """Tell whether the rollout has gone over a multiple of so many steps."""
+            """Return whether the rollout has gone over a multiple of this number of steps."""
             return self.steps // every > before // every
 
         self.iterations += 1
@@ -248,14 +327,12 @@ class Run:
             self.checkpoint()
 
     def evaluate(self) -> dict[str, float]:
-        """Play the evaluation's matches, keep the policy if it is the best so far, and give the win
-        shares.
-        """
-        settings = self.config.evaluation
+        """Play the evaluation's matches, keep the policy if it is the best, return the win shares."""
+        config = self.config
+        settings = config.evaluation
         policy = self.policy()
-        results = evaluate(
-            sleuth, self.config.options, policy, list(self.baselines.values()), settings.deals, settings.seed
-        )
+        opponents = list(self.baselines.values())
+        results = evaluate(config.module, config.options, policy, opponents, settings.deals, settings.seed)
         shares = {name: result.entries[0].win_share for name, result in zip(self.baselines, results, strict=True)}
         score = float(np.mean(list(shares.values())))
         self.early_stop.note(score)
@@ -265,35 +342,54 @@ class Run:
         return {f"{EVALUATION}{name}": share for name, share in shares.items()}
 
     def _log(self, before: int, learned: Learned, scores: dict[str, float], screen: Screen) -> None:
-        row: dict[str, Any] = {STEPS: self.steps, "time/iterations": self.iterations, SECONDS: round(self.seconds, 2)}
-        row |= {
+        """Write a row of the curve, and a line of progress."""
+        row: dict[str, Any] = {
+            STEPS: self.steps,
+            "time/iterations": self.iterations,
+            SECONDS: round(self.seconds, 2),
             "time/fps": round(self.steps / max(self.seconds, 1e-9)),
             **learned.statistics,
             **scores,
             **self.league.row(),
+            "train/entropy_weight": self.config.ppo.at("entropy", before / self.config.total_steps),
         }
-        row |= {"train/entropy_weight": self.config.ppo.at("entropy", before / self.config.total_steps)}
         if learned.episodes:
-            rewards, lengths = np.array(learned.episodes).T
-            row |= {"rollout/ep_rew_mean": float(rewards.mean()), "rollout/ep_len_mean": float(lengths.mean())}
-            row |= {"rollout/win_share": float((rewards > 0).mean()), "rollout/episodes": len(rewards)}
+            rewards, lengths, win_shares = np.array(learned.episodes).T
+            row["rollout/ep_rew_mean"] = float(rewards.mean())
+            row["rollout/ep_len_mean"] = float(lengths.mean())
+            row["rollout/win_share"] = float(win_shares.mean())
+            row["rollout/episodes"] = len(rewards)
         for key, value in row.items():
             self.logger.record(key, value)
         self.logger.dump(self.steps)
-        names = {
-            "time/fps": "{:,.0f} steps/s",
-            "rollout/win_share": "won {:.1%}",
-            "rollout/ep_len_mean": "{:.0f} decisions a game",
-        }
-        parts = [text.format(row[key]) for key, text in names.items() if key in row]
-        screen.show(
-            self.steps, "   ".join(parts + [f"{key} {share:.1%}" for key, share in scores.items()]), always=bool(scores)
-        )
+        parts = [text.format(row[key]) for key, text in SHOWN.items() if key in row]
+        parts += [f"{key} {share:.1%}" for key, share in scores.items()]
+        screen.show(self.steps, "   ".join(parts), always=bool(scores))
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """Let the first Ctrl-C (or SIGTERM) end the run in good order, and the second at once."""
+
+        def stop(number: int, _: Any) -> None:
+            """Note the signal; the next one meets the handlers of before."""
+            self.signal = number
+            for name, handler in before.items():
+                signal.signal(name, handler)
+            sys.stderr.write("stopping after the current step, with a checkpoint; a second Ctrl-C stops at once\n")
+
+        before = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
+        for name in before:
+            signal.signal(name, stop)
+        try:
+            yield
+        finally:
+            for name, handler in before.items():
+                signal.signal(name, handler)
+
+    # --- what is kept ---
 
     def checkpoint(self) -> None:
-        """Write what `resume` needs, and the last policy, each in one atomic step; let old
-        checkpoints go.
-        """
+        """Write what `resume` needs, and the last policy, each in one step; let old ones go."""
         state = {
             **self.learner.state(),
             "steps": self.steps,
@@ -311,38 +407,10 @@ class Run:
         write_atomically(folder / f"{self.steps:012d}.pt", content.getvalue())
         save_policy(self.policy(), self.folder / "last.safetensors", package_versions())
         self.league.write(self.folder / "league.csv")
-        kept = sorted(folder.glob("*.pt"))[-self.config.checkpoints.keep :]
-        for path in set(folder.glob("*.pt")) - set(kept):
-            path.unlink()
-
-    def policy(self) -> Policy:
-        """Give the learner as it is now as a player that needs no torch."""
-        return self.learner.policy()
+        for old in sorted(folder.glob("*.pt"))[: -self.config.checkpoints.keep]:
+            old.unlink()
 
     def write_config(self) -> None:
-        """Write the resolved configuration."""
-        import yaml
-
-        write_atomically(
-            self.folder / "config.yaml", yaml.safe_dump(self.config.model_dump(mode="json"), sort_keys=False).encode()
-        )
-
-    @contextmanager
-    def _signals(self) -> Iterator[None]:
-        """Let the first Ctrl-C (or SIGTERM) end the run in good order, and the second one at once."""
-
-        def stop(number: int, _: Any) -> None:
-            """Note the signal; the next one meets the handlers that were there before."""
-            self.signal = number
-            for name, handler in before.items():
-                signal.signal(name, handler)
-            sys.stderr.write("stopping after the current step, with a checkpoint; a second Ctrl-C stops at once\n")
-
-        before = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
-        for name in before:
-            signal.signal(name, stop)
-        try:
-            yield
-        finally:
-            for name, handler in before.items():
-                signal.signal(name, handler)
+        """Write the configuration with all its defaults."""
+        text = yaml.safe_dump(self.config.model_dump(mode="json"), sort_keys=False)
+        write_atomically(self.folder / "config.yaml", text.encode())

@@ -1,11 +1,10 @@
-"""Observations without their zeros, and the product of such rows with a matrix, which costs a tenth
-of the dense one.
+"""Observations without their zeros, and the product of such rows with a matrix.
 
-Of the numbers of an observation all but one in twenty or so are zero: answers not given, events
-    that did not happen. What is
-left out here is what a network's first layer multiplies by nothing.
+Of the numbers of an observation all but one in twenty or so may be zero: answers not given, events
+that did not happen. What is left out here is what a network's first layer multiplies by nothing; the
+product costs a tenth of the dense one.
 Axis letters: ``B`` rows, ``N`` numbers of an observation, ``E`` numbers that are not zero, ``H``
-    units.
+units.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import embedding_bag
 
-from sleuth_env import sleuth
 from sleuth_env.game import Records
 from sleuth_env.kernels import inner, kernel
 
@@ -41,28 +39,28 @@ class SparseRows:
     values: NDArray[np.float32]
 
     def __len__(self) -> int:
-        """Count the rows."""
+        """Return the number of rows, B."""
         return len(self.starts) - 1
 
     def check(self, width: int) -> None:
-        """Raise ValueError unless these are rows of so many numbers: the kernels that read them do
-        not look.
+        """Check that these are rows of ``width`` numbers: the kernels that read them do not look.
+
+        Raises:
+            ValueError: they are not.
         """
-        starts = self.starts
-        columns = self.columns
-        values = self.values
-        kinds = (starts.dtype, columns.dtype, values.dtype) == (
-            np.int32,
-            np.int32,
-            np.float32,
-        ) and starts.ndim == columns.ndim == values.ndim == 1
-        if not kinds or len(columns) != len(values) or not np.isfinite(values).all():
-            raise ValueError("its observations are no rows of numbers")
+        dtypes = (self.starts.dtype, self.columns.dtype, self.values.dtype)
         if (
-            starts[:1].tolist() != [0]
-            or starts[-1] != len(columns)
-            or (np.diff(starts) < 0).any()
-            or not ((columns >= 0) & (columns < width)).all()
+            dtypes != (np.int32, np.int32, np.float32)
+            or not self.starts.ndim == self.columns.ndim == self.values.ndim == 1
+            or len(self.columns) != len(self.values)
+            or not np.isfinite(self.values).all()
+        ):
+            raise ValueError("its observations are not rows of numbers")
+        if (
+            self.starts[:1].tolist() != [0]
+            or self.starts[-1] != len(self.columns)
+            or (np.diff(self.starts) < 0).any()
+            or not ((self.columns >= 0) & (self.columns < width)).all()
         ):
             raise ValueError("its observations point outside")
 
@@ -76,17 +74,18 @@ class SparseRows:
         """Put rows below one another."""
         ends = np.cumsum([0, *(len(part.columns) for part in parts)])
         starts = [part.starts[:-1] + end for part, end in zip(parts, ends, strict=False)]
-        whole = np.concatenate([*starts, ends[-1:]]).astype(np.int32)
         return cls(
-            whole, np.concatenate([part.columns for part in parts]), np.concatenate([part.values for part in parts])
+            np.concatenate([*starts, ends[-1:]]).astype(np.int32),
+            np.concatenate([part.columns for part in parts]),
+            np.concatenate([part.values for part in parts]),
         )
 
     def take(self, rows: NDArray[np.int64]) -> SparseRows:
-        """Give some of the rows, in this order."""
+        """Return some of the rows, in this order."""
         return SparseRows(*_taken(self.starts, self.columns, self.values, rows))
 
     def transposed(self, size: int) -> SparseRows:
-        """Give the columns of the matrix, of which there are ``size``, as rows."""
+        """Return the columns of the matrix, of which there are ``size``, as rows."""
         return SparseRows(*_transposed(self.starts, self.columns, self.values, size))
 
     def times(self, matrix: torch.Tensor) -> torch.Tensor:
@@ -97,38 +96,47 @@ class SparseRows:
         return embedding_bag(columns, matrix, starts, mode="sum", per_sample_weights=values, include_last_offset=True)
 
     def dense(self, size: int, device: Any = None) -> torch.Tensor:
-        """Give the matrix with its zeros, f4 [B, N]."""
+        """Return the matrix with its zeros, f4 [B, N]."""
         whole = np.zeros((len(self), size), np.float32)
         whole[np.repeat(np.arange(len(self)), np.diff(self.starts)), self.columns] = self.values
         return torch.from_numpy(whole).to(device)
 
-    def cells(
+    def distinct_parts(
         self, places: NDArray[np.int32], number: int, width: int
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Cut each row into ``number`` cells of ``width`` numbers; column ``i`` goes to number
-        ``places[i]`` of all of them, or (-1) nowhere.
+        """Cut each row into parts, and keep each different part once: most are equal to many others.
 
-        Gives the cells that differ, f4 [U, width], and which of them each row's cells are, i8 [B,
-        number]. Most cells are equal to many others.
+        Args:
+            places: i4 [N]; a column goes to this number among the inputs of all parts, or (-1)
+                nowhere.
+            number: of parts.
+            width: of a part.
+
+        Returns:
+            The parts that differ, f4 [U, width], and which of them each row's parts are,
+            i8 [B, number].
         """
-        return _cells(self.starts, self.columns, self.values, self.values.view(np.int32), places, number, width)
+        bits = self.values.view(np.int32)
+        return _distinct_parts(self.starts, self.columns, self.values, bits, places, number, width)
 
 
 def observed(config: Config, views: Records) -> SparseRows:
-    """Give the observations that belong to views (VIEW [B]), of the configuration's kind."""
-    observations = np.empty((len(views), sleuth.observation_size(config.options, config.record)), np.float32)
-    sleuth.write_observations(sleuth.make_rules(config.options), views, observations, config.record)
+    """Return the observations that belong to views (VIEW [B]), of the configuration's kind."""
+    observer = config.module.Observer(config.module.make_rules(config.options), views, config.record)
+    observations = np.empty((len(views), observer.layout.size), np.float32)
+    observer.write(observations)
     return SparseRows.of(observations)
 
 
 class Product(torch.autograd.Function):
-    """The product of sparse rows, which are constant, and a matrix, which learns and lies in blocks
-    of columns: ``Product.apply(rows, *blocks)``.
+    """The product of sparse rows and a matrix: ``Product.apply(rows, *blocks)``.
+
+    The rows are constant; the matrix learns, and lies in blocks of columns.
     """
 
     @staticmethod
     def forward(context: Any, rows: SparseRows, *blocks: torch.Tensor) -> torch.Tensor:
-        """Give ``rows`` times the whole matrix, f4 [B, H]."""
+        """Return ``rows`` times the whole matrix, f4 [B, H]."""
         context.rows = rows
         context.size = len(blocks[0])
         context.widths = [block.shape[1] for block in blocks]
@@ -136,7 +144,7 @@ class Product(torch.autograd.Function):
 
     @staticmethod
     def backward(context: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
-        """Give each block's gradient: the transposed rows times that of the block's product."""
+        """Return each block's gradient: the transposed rows times that of the block's product."""
         transposed = context.rows.transposed(context.size)
         return None, *(transposed.times(part.contiguous()) for part in gradient.split(context.widths, dim=1))
 
@@ -196,44 +204,44 @@ def _transposed(starts: Any, columns: Any, values: Any, size: Any) -> Any:
 
 
 @kernel
-def _cells(starts: Any, columns: Any, values: Any, bits: Any, places: Any, number: Any, width: Any) -> Any:
-    """Look each cell up in a hash table with open addressing."""
+def _distinct_parts(starts: Any, columns: Any, values: Any, bits: Any, places: Any, number: Any, width: Any) -> Any:
+    """Look each part up in a hash table with open addressing."""
     most = (starts.size - 1) * number
-    slots = 1
-    while slots < 2 * most:
-        slots *= 2
-    table = np.full(slots, -1, np.int32)
-    different = np.empty((most, width), np.float32)
+    num_slots = 1
+    while num_slots < 2 * most:
+        num_slots *= 2
+    slots = np.full(num_slots, -1, np.int32)
+    distinct = np.empty((most, width), np.float32)
     found = 0
     which = np.empty((starts.size - 1, number), np.int64)
-    row = np.empty((number, width), np.float32)
+    parts = np.empty((number, width), np.float32)
     hashes = np.empty(number, np.int64)
     for k in range(starts.size - 1):
-        row[:] = 0.0
+        parts[:] = 0.0
         hashes[:] = 0
         for e in range(starts[k], starts[k + 1]):
             place = places[columns[e]]
             if place >= 0:
-                cell = place // width
+                part = place // width
                 at = place % width
-                row[cell, at] = values[e]
+                parts[part, at] = values[e]
                 mixed = (np.int64(bits[e]) + at) * 0x9E3779B97F4A7C1
-                hashes[cell] += mixed ^ (mixed >> 31)
-        for cell in range(number):
-            slot = hashes[cell] & (slots - 1)
-            while table[slot] >= 0 and not _same(different[table[slot]], row[cell]):
-                slot = (slot + 1) & (slots - 1)
-            if table[slot] < 0:
-                table[slot] = found
-                different[found] = row[cell]
+                hashes[part] += mixed ^ (mixed >> 31)
+        for part in range(number):
+            slot = hashes[part] & (num_slots - 1)
+            while slots[slot] >= 0 and not _are_equal(distinct[slots[slot]], parts[part]):
+                slot = (slot + 1) & (num_slots - 1)
+            if slots[slot] < 0:
+                slots[slot] = found
+                distinct[found] = parts[part]
                 found += 1
-            which[k, cell] = table[slot]
-    return different[:found].copy(), which
+            which[k, part] = slots[slot]
+    return distinct[:found].copy(), which
 
 
 @inner
-def _same(one: Any, other: Any) -> Any:
-    """Tell whether two cells are equal."""
+def _are_equal(one: Any, other: Any) -> Any:
+    """Return whether two parts are equal."""
     differing = 0
     for i in range(one.size):
         differing += one[i] != other[i]

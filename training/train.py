@@ -1,5 +1,6 @@
-"""The script ``python -m training.train``: see ``--help``. It guards `training.command`, whose
-imports take seconds, from the start.
+"""The script ``python -m training.train``; ``--help`` explains it.
+
+It guards `training.command`, whose imports take seconds, from the start.
 """
 
 from __future__ import annotations
@@ -13,13 +14,20 @@ from sleuth_command import noted_signals
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; give its exit code."""
+    """Run the command; return its exit code."""
     return guarded("training.command", arguments, "training had not begun, nothing has changed")
 
 
 def guarded(module: str, arguments: Sequence[str] | None, interrupted: str) -> int:
-    """Run a module's ``command``; give its exit code, and say ``interrupted`` where a signal has
-    ended it that it says nothing of.
+    """Run the ``command`` of a module.
+
+    Args:
+        module: its full name.
+        arguments: of the command line; None for those of this process.
+        interrupted: what to say where a signal ended the command before it had anything to say.
+
+    Returns:
+        The exit code.
     """
     with noted_signals(signal.SIGINT, signal.SIGTERM) as came:
         try:

@@ -1,4 +1,4 @@
-"""What the command line's words mean; whatever is wrong with them is said in one line."""
+"""What the words of a command line mean; whatever is wrong with them is said in one line."""
 
 from __future__ import annotations
 
@@ -6,38 +6,16 @@ import argparse
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-LONGEST_WORD = 200
-
-# The legal values of the game's options, for the help.
-OPTION_VALUES = {
-    "num_players": "3 to 7",
-    "missing": "1, 2 or 3; more than 1 with 3 or 4 players",
-    "winners": "1 to num_players - 1",
-    "double_interrogation": "True, False",
-    "super_sleuth": "True, False",
-    "first_player": "random, seat_0",
-    "accuse": "any_time, own_turn",
-    "offer_order": "random, clockwise",
-    "announce_result": "True, False; False with winners > 1",
-    "last_survivor_wins": "True, False",
-    "max_turns": "1 or more",
-}
+from ..game import Game, load_game, make_options
+from ..options import parse_option
 
 
 class CommandError(ValueError):
     """What was typed after ``sleuth`` cannot be done; the message says why."""
-
-
-def one_line(message: str) -> str:
-    """Give a message as one line of printable characters in which no word, such as the name of a
-    file, is too long to read.
-    """
-    words = (word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}..." for word in message.split())
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in " ".join(words))
 
 
 def whole(least: int, most: int) -> Callable[[str], int]:
@@ -70,7 +48,7 @@ def real(least: float, most: float) -> Callable[[str], float]:
 
 
 def some(allowed: Sequence[str]) -> Callable[[str], list[str]]:
-    """Give what reads a list, separated by commas, of what is allowed."""
+    """Make a reader of lists, separated by commas, of what is allowed."""
 
     def names(text: str) -> list[str]:
         """Read one."""
@@ -106,44 +84,58 @@ def file_name(text: str) -> str:
     return text
 
 
-def options_last(words: Sequence[str]) -> list[str]:
-    """Move the words NAME=VALUE of ``--options``, wherever they stand, to the end, so that those
-    after them are read as what they are.
+def game_named(name: str) -> Game:
+    """Read the name of a game."""
+    try:
+        return load_game(name)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def one_option_each(words: Iterable[str]) -> Iterator[str]:
+    """Repeat ``--options`` before each further word NAME=VALUE that follows it.
+
+    argparse would read everything that follows as options; so it reads one, and the words after
+    them as what they are.
+
+    >>> list(one_option_each(["--options", "missing=2", "winners=2", "sheet"]))
+    ['--options', 'missing=2', '--options', 'winners=2', 'sheet']
     """
-    end = words.index("--") if "--" in words else len(words)
-    values: list[str] = []
-    others: list[str] = []
+    words = iter(words)
+    previous = ""
     listing = False
-    for at, word in enumerate(words[:end]):
-        follows = at + 1 < end and not words[at + 1].startswith("-")
-        if listing and (words[at - 1] == "--options" or re.match(r"[A-Za-z_]\w*=", word)):
-            values.append(word)
-        elif listing := word.startswith("--options=") or (word == "--options" and follows):
-            values += [word.partition("=")[2]] if "=" in word else []
-        else:
-            others.append(word)
-    return [*others, *(["--options", *values] if values else []), *words[end:]]
+    for word in words:
+        begins = word.partition("=")[0] == "--options"
+        value = listing and re.match(r"[A-Za-z_]\w*=", word) is not None
+        if value and previous != "--options":
+            yield "--options"
+        yield word
+        if word == "--":
+            yield from words
+        listing = begins or value
+        previous = word
 
 
-def named_options(words: Sequence[str], **fixed: Any) -> Any:
-    """Make Options of words NAME=VALUE; `fixed` are settled by the command itself."""
-    from ..game import load_game, make_options
-    from ..options import parse_option
-    from ..sleuth.cards import Options
-
-    named: dict[str, Any] = dict(fixed)
-    given: set[str] = set()
+def given_options(game: Game, words: Sequence[str]) -> dict[str, Any]:
+    """Read options as words NAME=VALUE."""
+    named: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
-            raise CommandError(f"an option is NAME=VALUE, such as winners=2, got {word[:60]!r}")
-        if name in given:
+            raise CommandError(f"an option is NAME=VALUE, such as max_turns=100, got {word[:60]!r}")
+        if name in named:
             raise CommandError(f"option {name} is given twice")
-        given.add(name)
-        named[name] = parse_option(Options, name, value)
-        if name in fixed and named[name] != fixed[name]:
-            raise CommandError(f"{name}={value} does not fit: the game has {name}={fixed[name]}")
-    return make_options(load_game("sleuth_env.sleuth"), named)
+        named[name] = parse_option(game.Options, name, value)
+    return named
+
+
+def named_options(game: Game, words: Sequence[str], **fixed: Any) -> Any:
+    """Return the options of a game from words NAME=VALUE; `fixed` are settled by the command itself."""
+    named = given_options(game, words)
+    for name, value in fixed.items():
+        if named.setdefault(name, value) != value:
+            raise CommandError(f"{name}={named[name]} does not fit: the game has {name}={value}")
+    return make_options(game, named)
 
 
 def listed(text: str, flag: str) -> list[str]:

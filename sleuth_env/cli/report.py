@@ -1,35 +1,79 @@
-"""Results of matches as aligned text for a terminal."""
+"""Results of matches in a terminal: a bar while games are played, aligned tables, JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields
-from unicodedata import combining, east_asian_width
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
+from ..checks import one_line
+from ..game import Game, Told, has_part, needed
 from ..matches.rating import Entry, MatchResult
-from ..sleuth.cards import Options
-from ..sleuth.telling import counted
-from .arguments import one_line
+from ..options import described
+from .streams import show, write_text
 
 LONGEST_NAME = 32
+# No row of a table is broken, whatever the width of the terminal.
+WIDEST_TABLE = 1000
 NOTES = (
     "Intervals: Wilson's, clustered by deal. fair: the win share of equally good players.",
-    "reward: of a seat in a game. wrong: wrong accusations in a game, all its seats together.",
+    "reward: of a seat in a game.",
 )
 
 
-def match_lines(result: MatchResult, games_asked: int) -> list[str]:
-    """Write the result of a match, one row an entry."""
-    head = ["player", "seats", "wins", "win share", "95 % interval", "fair", "reward", "wrong"]
+@contextmanager
+def progress_bar(total: int) -> Iterator[Callable[[int], object] | None]:
+    """Show a progress bar while games are played, if stderr is a terminal.
+
+    It is not the bar of training: it leaves stdout to the result, vanishes at the end, and is
+    silent where nobody watches.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("games", total=total)
+        yield lambda number: bar.advance(task, number)
+
+
+def put(name: str | None, lines: Sequence[str], content: dict[str, Any]) -> None:
+    """Show a result, and write it as JSON where that was asked for.
+
+    Neither is lost where the other cannot be written.
+    """
+    text = json.dumps(content, indent=2) + "\n"
+    if name == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        show(lines)
+        sys.stdout.flush()
+    finally:
+        if name is not None:
+            write_text(name, text)
+
+
+def match_lines(game: Game, result: MatchResult, games_asked: int) -> list[str]:
+    """Return the result of a match as text, one row an entry."""
+    counts = _seat_counts(result)
+    head = ["player", "seats", "wins", "win share", "95 % interval", "fair", "reward", *_headings(game, counts)]
     rows = [_match_row(entry) for entry in result.entries]
-    sums = f"{result.counts['turns']:.1f} turns and {result.counts['wrong_accusations']:.2f} wrong accusations a game; nobody won {_percent(result.nobody_won)} of the games"
+    means = (f"{_mean(result, name)} {_words(name)}" for name in result.counts)
+    shares = f"nobody won {_percent(result.nobody_won)} of the games, {_percent(result.truncated)} were truncated."
     return [
-        *_heading(result, games_asked),
+        *_heading(game, result, games_asked),
         "",
         *_aligned([head, *rows]),
         "",
-        f"{sums}, {_percent(result.truncated)} were truncated.",
-        *NOTES,
+        f"{' and '.join(means)} a game; {shares}" if result.counts else f"{shares[0].upper()}{shares[1:]}",
+        *_notes(game, counts),
     ]
 
 
@@ -40,55 +84,95 @@ def _match_row(entry: Entry) -> list[str]:
         f"{entry.wins:g}",
         *_shares(entry),
         f"{entry.mean_reward:+.3f}",
-        f"{entry.counts['wrong_accusations']:.2f}",
+        *(f"{number:.2f}" for number in entry.counts.values()),
     ]
 
 
 def evaluation_lines(
-    player: str, baselines: Sequence[str], results: Sequence[MatchResult], games_asked: int
+    game: Game, player: str, baselines: Sequence[str], results: Sequence[MatchResult], games_asked: int
 ) -> list[str]:
-    """Write how a player did against each baseline, one row a baseline."""
-    head = ["against", "win share", "95 % interval", "fair", "reward", "turns", "nobody", "wrong"]
-    rows = [[_short(baseline), *_evaluation_row(result)] for baseline, result in zip(baselines, results, strict=True)]
-    cut = [
-        f"{_percent(result.truncated)} against {baseline}"
-        for baseline, result in zip(baselines, results, strict=True)
-        if result.truncated
-    ]
-    truncated = [f"Games truncated: {', '.join(cut)}."] if cut else []
+    """Return how a player did against each baseline as text, one row a baseline."""
+    of_seats = _seat_counts(results[0])
+    of_games = [name for name in results[0].counts if name not in of_seats]
+    head = ["against", "win share", "95 % interval", "fair", "reward"]
+    head += [*_headings(game, of_games), "nobody", *_headings(game, of_seats)]
+    against = list(zip(baselines, results, strict=True))
+    rows = [[_short(baseline), *_evaluation_row(result, of_games)] for baseline, result in against]
+    cut = [f"{_percent(result.truncated)} against {baseline}" for baseline, result in against if result.truncated]
     return [
         f"{one_line(player)} in one seat against each baseline in the others",
-        *_heading(results[0], games_asked),
+        *_heading(game, results[0], games_asked),
         "",
         *_aligned([head, *rows]),
         "",
-        *truncated,
-        *NOTES,
+        *([f"Games truncated: {', '.join(cut)}."] if cut else []),
+        *_notes(game, of_seats),
     ]
 
 
-def _evaluation_row(result: MatchResult) -> list[str]:
+def _evaluation_row(result: MatchResult, of_games: Sequence[str]) -> list[str]:
     mine = result.entries[0]
-    rest = [f"{result.counts['turns']:.1f}", _percent(result.nobody_won), f"{mine.counts['wrong_accusations']:.2f}"]
-    return [*_shares(mine), f"{mine.mean_reward:+.3f}", *rest]
-
-
-def _heading(result: MatchResult, games_asked: int) -> list[str]:
-    rounded = f" (rounded up from {games_asked})" if result.games != games_asked else ""
-    usual = {field.name: field.default for field in fields(Options)}
-    changed = [
-        f"{name}={value}" for name, value in result.options.items() if value != usual[name] and name != "num_players"
-    ]
-    turned = (
-        f"in {result.rotations} rotations of the seats"
-        if result.rotations > 1
-        else "once each, as every rotation of the seats is the same table"
-    )
-    games = f"{counted(result.games, 'game')}{rounded}: {counted(result.deals, 'deal')} {turned}"
     return [
-        f"{len(result.seats)} players, seed {result.seed}, {games}",
-        *([f"options: {' '.join(changed)}"] if changed else []),
+        *_shares(mine),
+        f"{mine.mean_reward:+.3f}",
+        *(_mean(result, name) for name in of_games),
+        _percent(result.nobody_won),
+        *(f"{number:.2f}" for number in mine.counts.values()),
     ]
+
+
+def _heading(game: Game, result: MatchResult, games_asked: int) -> list[str]:
+    rounded = f" (rounded up from {games_asked})" if result.games != games_asked else ""
+    defaults = {about.name: about.default for about in described(game.Options)}
+    changed = [
+        f"{name}={value}" for name, value in result.options.items() if value != defaults[name] and name != "num_players"
+    ]
+    if result.rotations > 1:
+        turned = f"in {result.rotations} rotations of the seats"
+    else:
+        turned = "once each, as every rotation of the seats is the same table"
+    games = f"{_counted(result.games, 'game')}{rounded}: {_counted(result.deals, 'deal')} {turned}"
+    lines = [f"{len(result.seats)} players, seed {result.seed}, {games}"]
+    return [*lines, f"options: {' '.join(changed)}"] if changed else lines
+
+
+# --- what a game counts ---
+
+
+def _seat_counts(result: MatchResult) -> list[str]:
+    """Return the names of what is counted for each seat; the rest is counted for a game."""
+    return list(result.entries[0].counts)
+
+
+def _mean(result: MatchResult, name: str) -> str:
+    """Return the mean of what is counted; of seats, whose counts are small, with one more digit."""
+    return f"{result.counts[name]:.{2 if name in _seat_counts(result) else 1}f}"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _headings(game: Game, counts: Sequence[str]) -> list[str]:
+    """Return short names of what a game counts, where its telling has them."""
+    short = needed(game, Told).telling.HEADINGS if has_part(game, Told) else {}
+    return [short.get(name, name) for name in counts]
+
+
+def _notes(game: Game, of_seats: Sequence[str]) -> list[str]:
+    explained = [
+        f"{heading}: {_words(name)} in a game, all its seats together."
+        for heading, name in zip(_headings(game, of_seats), of_seats, strict=True)
+    ]
+    return [NOTES[0], " ".join([NOTES[1], *explained])]
+
+
+# --- words and columns ---
+
+
+def _counted(number: int, noun: str) -> str:
+    """Return a number of things: 1 game, 2 games."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _shares(entry: Entry) -> list[str]:
@@ -100,7 +184,7 @@ def _shares(entry: Entry) -> list[str]:
 
 
 def _short(name: str) -> str:
-    """Give a name as printable characters, of a long path the end."""
+    """Return a name as printable characters, of a long path the end."""
     return one_line(name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}")
 
 
@@ -110,14 +194,15 @@ def _percent(share: float) -> str:
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Align columns, the first to the left, the others to the right."""
-    first = max(_columns(row[0]) for row in rows)
-    widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[1:]]
-    numbers = ("  ".join(cell.rjust(width) for cell, width in zip(row[1:], widths, strict=True)) for row in rows)
-    return [f"{row[0]}{' ' * (first - _columns(row[0]))}  {rest}" for row, rest in zip(rows, numbers, strict=True)]
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
-
-def _columns(name: str) -> int:
-    """Count the columns that a name takes on a terminal: two for a wide letter, none for an accent
-    that stands by itself.
-    """
-    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in name)
+    table = Table.grid(padding=(0, 2))
+    for number in range(len(rows[0])):
+        table.add_column(justify="right" if number else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    file = io.StringIO()
+    Console(file=file, width=WIDEST_TABLE, color_system=None, legacy_windows=False).print(table)
+    return file.getvalue().splitlines()

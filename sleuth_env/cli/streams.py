@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import os
+import shutil
 import stat
 import sys
+from collections.abc import Sequence
 
 from .arguments import CommandError
 
@@ -52,11 +54,31 @@ def prepare_streams() -> None:
             stream.reconfigure(errors=errors)
 
 
+def in_colour() -> bool:
+    """Return whether what is shown may be coloured."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def warn_of_a_narrow_terminal(needed: int) -> None:
+    """Say that drawings will look broken where a terminal has fewer columns than they need."""
+    columns = shutil.get_terminal_size((needed, 24)).columns
+    if sys.stdout.isatty() and columns < needed:
+        sys.stderr.write(
+            f"sleuth: drawings are {needed} columns wide, this terminal has {columns}: "
+            "make it wider, or its letters smaller\n"
+        )
+
+
+def show(lines: Sequence[str]) -> None:
+    """Write lines to stdout."""
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
 def read_text(name: str, limit: int) -> str:
     """Read a file of text, - for stdin, up to a number of characters.
 
     Raises:
-        CommandError: it cannot be read, or is no text.
+        CommandError: it cannot be read, or is not text.
     """
     try:
         if name == "-":
@@ -65,14 +87,14 @@ def read_text(name: str, limit: int) -> str:
             return sys.stdin.read(limit)
         mode = os.stat(name).st_mode
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            # Opening a pipe that nobody writes to would wait for ever.
-            raise CommandError(f"{name} cannot be read: it is no regular file; - reads stdin")
+            # Opening a pipe that nobody writes to would wait forever.
+            raise CommandError(f"{name} cannot be read: it is not a regular file; - reads stdin")
         with open(name, encoding="utf-8-sig") as file:
             return file.read(limit)
     except OSError as error:
         raise CommandError(f"{called(name)} cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise CommandError(f"{called(name)} is no game text: it is not UTF-8") from error
+        raise CommandError(f"{called(name)} is not a game text: it is not UTF-8") from error
 
 
 def read_line() -> str:
@@ -91,7 +113,7 @@ def read_line() -> str:
 
 
 def called(name: str) -> str:
-    """Give what messages call a file."""
+    """Return what messages call a file."""
     return "stdin" if name == "-" else name
 
 
@@ -101,7 +123,7 @@ def write_text(name: str, text: str, replace: bool = True) -> None:
     Args:
         name: of the file.
         text: its content.
-        replace: whether a file that is there may be replaced.
+        replace: whether an existing file may be replaced.
 
     Raises:
         WriteError: it cannot be written.

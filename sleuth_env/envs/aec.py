@@ -17,24 +17,10 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
+from ..actions import action_number, refusal
 from ..checks import check_choice, check_seed, whole_number
-from ..game import (
-    NO_GAME,
-    NO_RENDER_MODE,
-    Believes,
-    Game,
-    Records,
-    Transcribed,
-    action_number,
-    check_render_mode,
-    has_part,
-    make_options,
-    needed,
-    opaque,
-    player_name,
-    refusal,
-    render_view,
-)
+from ..game import NO_GAME, Believes, Game, Records, Transcribed, has_part, make_options, needed, opaque, player_name
+from .rendering import NO_RENDER_MODE, check_render_mode, render_view
 from .snapshot import Snapshot, bytes_of, snapshot_of
 
 Observation = dict[str, NDArray[Any]]

@@ -15,8 +15,9 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from ..actions import IllegalAction, refusal
 from ..checks import check_choice, check_number, whole_number
-from ..game import NO_GAME, Game, IllegalAction, load_game, opaque, refusal
+from ..game import NO_GAME, Game, load_game, opaque
 from ..matches.players import Players, listed, make_players
 from ..matches.table import LEARNER_SEAT, Table
 from .snapshot import Snapshot, bytes_of, snapshot_of
@@ -97,7 +98,8 @@ class LearnerTable(Table):
             or not 0 < weights.sum() < np.inf
         ):
             raise ValueError(
-                f"opponents need one share each, not negative and not all zero, got {len(players)} opponents with shares {shares!r:.100}"
+                "opponents need one share each, not negative and not all zero, "
+                f"got {len(players)} opponents with shares {shares!r:.100}"
             )
         drawn = make_players(self.game, self.options, players)
         seated = [bot for number, bot in enumerate(self.bots) if (self.seats == number).any()]

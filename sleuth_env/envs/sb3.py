@@ -18,8 +18,9 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from ..actions import action_numbers
 from ..checks import check_seed
-from ..game import Game, action_numbers, make_options
+from ..game import Game, make_options
 from ..matches.players import Players
 from ..matches.rating import win_shares
 from .binding import Bound

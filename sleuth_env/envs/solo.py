@@ -40,24 +40,15 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from ..actions import ILLEGAL_REWARD, action_number, action_numbers
 from ..checks import check_choice, check_seed
-from ..game import (
-    ILLEGAL_REWARD,
-    NO_RENDER_MODE,
-    RENDER_MODES,
-    Transcribed,
-    action_number,
-    action_numbers,
-    check_render_mode,
-    make_options,
-    needed,
-    render_view,
-)
+from ..game import Transcribed, make_options, needed
 from ..matches.players import Players
 from .binding import Bound
 from .learner_table import Bools, LearnerTable
+from .rendering import NO_RENDER_MODE, RENDER_MODES, check_render_mode, render_view
+from .resetting import row_seeds, rows_to_reset
 from .snapshot import Snapshot
-from .vector import row_seeds, rows_to_reset
 
 Floats = NDArray[np.float64]
 ON_ILLEGAL = ("end", "raise")
@@ -172,7 +163,7 @@ class GameSoloEnv(_Solo, gymnasium.Env[NDArray[np.float32], int]):
             ValueError: the seed is not a whole number; nothing has changed.
         """
         super().reset(seed=check_seed(seed))
-        # Should an opponent fail here, there is no game to step.
+        # Should an opponent fail here, nothing can be stepped.
         self._over = True
         self.table.begin(0, self.np_random)
         self.table.play_on()

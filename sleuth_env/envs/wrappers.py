@@ -11,7 +11,7 @@ from typing import Any
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.env_logger import EnvLogger
 
-from ..game import ILLEGAL_REWARD, IllegalAction, action_number
+from ..actions import ILLEGAL_REWARD, IllegalAction, action_number
 from .aec import GameEnv, Observation
 
 # What every loop over the agents asks for.
@@ -64,9 +64,7 @@ class _OrderEnforcing(wrappers.OrderEnforcingWrapper[str, Observation, int]):  #
         return super().__getattr__(name)
 
     def last(self, observe: bool = True) -> Any:
-        """Give observation, reward, terminated, truncated and info of the agent to act, see
-        `AECEnv.last`.
-        """
+        """Return observation, reward, terminated, truncated and info of the agent to act, see `AECEnv.last`."""
         return self._raw.last(observe) if self._raw.has_reset else super().last(observe)
 
     @property

@@ -1,0 +1,1 @@
+"""Games between players: batches with bots, names and files as players, matches and their statistics."""

@@ -48,7 +48,8 @@ def _player(game: Game, options: Any, seat: Any, greedy: bool) -> Any:
         or not callable(getattr(seat, "act", None))
     ):
         raise MatchError(
-            f"a player is the name of a bot, a policy file, or an object with a name and a method act(views, legal, seeds), got {seat!r}"
+            "a player is the name of a bot, a policy file, or an object with a name and a method "
+            f"act(views, legal, seeds), got {seat!r}"
         )
     return seat.seated(options) if hasattr(seat, "seated") else seat
 

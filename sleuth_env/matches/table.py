@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..actions import IllegalAction, action_number, refusal
 from ..bits import GAMMA, mixed_rows
-from ..game import Bot, Game, IllegalAction, Records, action_number, opaque, refusal
+from ..game import Bot, Game, Records, opaque
 
 # In the place of a bot's number: a seat that nobody at the table plays.
 LEARNER_SEAT = -1

@@ -1,0 +1,1 @@
+"""Policy files as players, with NumPy alone."""

@@ -1,10 +1,11 @@
 """Multi-layer perceptrons in NumPy, which give one logit an action.
 
-One may have **cells** beside it: a second, small perceptron that gives one score for each cell (in
-Sleuth: each gem card) from the inputs that are about this cell, with the same weights for every
-cell. The scores join the last hidden layer, so what is learned about one gem holds for all. Axis
-letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation, ``G`` cells, ``K`` inputs of a
-cell.
+One may have a **card network** next to it: a second, small perceptron that gives one score for each
+card (or whatever a game's `SCORED` axis lists) from the inputs that are about it, with the same
+weights for every card. The scores join the last hidden layer, so what is learned about one card
+holds for all.
+Axis letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation, ``C`` cards, ``K`` inputs
+of a card.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ from .policy_file import PolicyError
 ACTIVATIONS = ("relu", "tanh")
 MOST_LAYERS = 16
 MOST_LOGIT = 1e30  # far from where single precision overflows
+# What files call the card network: the key of its hidden sizes and the beginning of its tensors'
+# names, and the tensor of its inputs.
+CARD_KEY = "cells"
+CARD_INPUTS_KEY = "cell_inputs"
 
 Layer = tuple[NDArray[np.float32], NDArray[np.float32]]
 Layers = Sequence[Layer]
@@ -34,9 +39,9 @@ class Mlp:
         layers: (weight f4 [outputs, inputs], bias f4 [outputs]) of each layer; the last one gives
             the logits.
         activation: "relu" or "tanh", after every layer but the last.
-        cells: the layers of the network that all cells share, the last one with a single output; ()
-            where there is none.
-        cell_inputs: which numbers of the observation each cell's network is given, i4 [G, K].
+        card_layers: the layers of the card network, the last one with a single output; () where
+            there is none.
+        card_inputs: which numbers of the observation it is given for each card, i4 [C, K].
 
     Raises:
         PolicyError: an unknown activation; `fit` raises it where the layers do not fit one another,
@@ -45,44 +50,50 @@ class Mlp:
 
     kind = "mlp"
     may_differ: tuple[str, ...] = ()
-    integer_tensors: tuple[str, ...] = ("cell_inputs",)
+    integer_tensors: tuple[str, ...] = (CARD_INPUTS_KEY,)
 
     def __init__(
-        self, layers: Layers, activation: str = "relu", cells: Layers = (), cell_inputs: NDArray[np.int32] | None = None
+        self,
+        layers: Layers,
+        activation: str = "relu",
+        card_layers: Layers = (),
+        card_inputs: NDArray[np.int32] | None = None,
     ) -> None:
         self.activation = activation
         if activation not in ACTIVATIONS:
             raise PolicyError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
-        self.cell_inputs = (
-            np.zeros((0, 0), np.int32) if cell_inputs is None else np.ascontiguousarray(cell_inputs, np.int32)
-        )
+        no_inputs = np.zeros((0, 0), np.int32)
         self.layers = _float32(layers)
-        self.cells = _float32(cells)
+        self.card_layers = _float32(card_layers)
+        self.card_inputs = np.ascontiguousarray(no_inputs if card_inputs is None else card_inputs, np.int32)
 
     def fit(self, game: Any, options: Any, record: str) -> None:
         """Check that it plays this game, and get ready."""
         size = game.observation_layout(options, record).size
-        _check_layers("layer", self.layers, size, game.num_actions(options), len(self.cell_inputs))
-        if self.cells:
-            _check_cells(self.cells, self.cell_inputs, size)
+        _check_layers("layer", self.layers, size, game.num_actions(options), len(self.card_inputs))
+        if self.card_layers:
+            _check_card_network(self.card_layers, self.card_inputs, size)
         self._check_logits(size)
         # Transposed, an input's weights lie side by side: the kernel skips the inputs that are
         # zero, which most are.
         self._layers = _transposed(self.layers)
-        self._cells = _transposed(self.cells)
+        self._card_layers = _transposed(self.card_layers)
 
     def _check_logits(self, size: int) -> None:
-        """Check that no observation, whose numbers are all from 0 to 1, can make a logit, or a
-        number on the way to one, overflow.
+        """Check that no observation can make a logit, or a number on the way to one, overflow.
+
+        All numbers of an observation are from 0 to 1.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             most = self._most(np.ones(size), self.layers[:-1])
-            if self.cells:
-                score = _most_of_layer(self._most(np.ones(self.cell_inputs.shape[1]), self.cells[:-1]), self.cells[-1])
-                most = np.concatenate([most, np.repeat(score, len(self.cell_inputs))])
+            if self.card_layers:
+                hidden = self._most(np.ones(self.card_inputs.shape[1]), self.card_layers[:-1])
+                score = _most_of_layer(hidden, self.card_layers[-1])
+                most = np.concatenate([most, np.repeat(score, len(self.card_inputs))])
             check_most(_most_of_layer(most, self.layers[-1]))
 
     def _most(self, most: NDArray[np.float64], layers: Layers) -> NDArray[np.float64]:
+        """Bound the size of hidden layers' outputs, where ``most`` bounds that of their inputs."""
         for layer in layers:
             most = _most_of_layer(most, layer)
             check_most(most)
@@ -90,11 +101,11 @@ class Mlp:
         return most
 
     def logits(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Give the network's output (f4 [B, A]) for observations (f4 [B, N])."""
+        """Return the network's output (f4 [B, A]) for observations (f4 [B, N])."""
         values = self._hidden_values(observations, self._layers[:-1])
-        if self.cells:
-            gathered = observations[:, self.cell_inputs].reshape(-1, self.cell_inputs.shape[1])
-            scores = _applied(self._hidden_values(gathered, self._cells[:-1]), self._cells[-1])
+        if self.card_layers:
+            gathered = observations[:, self.card_inputs].reshape(-1, self.card_inputs.shape[1])
+            scores = _applied(self._hidden_values(gathered, self._card_layers[:-1]), self._card_layers[-1])
             values = np.concatenate([values, scores.reshape(len(observations), -1)], axis=1)
         return _applied(values, self._layers[-1])
 
@@ -105,47 +116,43 @@ class Mlp:
         return values
 
     def architecture(self) -> dict[str, Any]:
-        """Describe it for a file."""
+        """Return its description for a file."""
         return {
             "kind": self.kind,
             "hidden": _hidden_sizes(self.layers),
-            "cells": _hidden_sizes(self.cells),
+            CARD_KEY: _hidden_sizes(self.card_layers),
             "activation": self.activation,
         }
 
     def tensors(self) -> dict[str, NDArray[Any]]:
-        """Give its weights for a file."""
-        found = _named("layers", self.layers) | _named("cells", self.cells)
-        return found | ({"cell_inputs": self.cell_inputs} if self.cells else {})
+        """Return its weights for a file."""
+        tensors = _named("layers", self.layers) | _named(CARD_KEY, self.card_layers)
+        return tensors | ({CARD_INPUTS_KEY: self.card_inputs} if self.card_layers else {})
 
     @classmethod
     def built(cls, architecture: Mapping[str, Any], tensors: dict[str, NDArray[Any]]) -> Mlp:
-        """Build what a file describes of tensors that nobody has checked yet; takes those that it
-        uses out.
-        """
+        """Build what a file describes; the tensors that it uses, which nobody has checked yet, are taken out."""
         hidden = architecture["hidden"]
-        cells = architecture["cells"]
-        if not isinstance(hidden, list) or not isinstance(cells, list):
-            raise PolicyError(f"unknown architecture {dict(architecture)!r}: hidden and cells must be lists")
-        layers = [
-            (tensors.pop(f"layers.{number}.weight"), tensors.pop(f"layers.{number}.bias"))
-            for number in range(len(hidden) + 1)
-        ]
-        cell_inputs = tensors.pop("cell_inputs", None)
-        cell_layers = []
-        if cell_inputs is not None or cells:
-            cell_layers = [
-                (tensors.pop(f"cells.{number}.weight"), tensors.pop(f"cells.{number}.bias"))
-                for number in range(len(cells) + 1)
-            ]
-        sizes = {"hidden": _hidden_sizes(layers), "cells": _hidden_sizes(cell_layers)}
+        card_hidden = architecture[CARD_KEY]
+        if not isinstance(hidden, list) or not isinstance(card_hidden, list):
+            raise PolicyError(f"unknown architecture {dict(architecture)!r}: hidden and {CARD_KEY} must be lists")
+        layers = _taken("layers", len(hidden) + 1, tensors)
+        card_inputs = tensors.pop(CARD_INPUTS_KEY, None)
+        has_card_network = card_inputs is not None or card_hidden
+        card_layers = _taken(CARD_KEY, len(card_hidden) + 1, tensors) if has_card_network else []
+        sizes = {"hidden": _hidden_sizes(layers), CARD_KEY: _hidden_sizes(card_layers)}
         # As texts, because true == 1.
         wrong = [key for key in sizes if json.dumps(architecture[key]) != json.dumps(sizes[key])]
         if wrong:
             raise PolicyError(
                 f"its architecture says {wrong[0]} = {architecture[wrong[0]]}, its weights are of {sizes[wrong[0]]}"
             )
-        return cls(layers, architecture["activation"], cell_layers, cell_inputs)
+        return cls(layers, architecture["activation"], card_layers, card_inputs)
+
+
+def _taken(network: str, number: int, tensors: dict[str, NDArray[Any]]) -> list[Layer]:
+    """Take the layers of a network out of a file's tensors."""
+    return [(tensors.pop(f"{network}.{i}.weight"), tensors.pop(f"{network}.{i}.bias")) for i in range(number)]
 
 
 def _hidden_sizes(layers: Layers) -> list[int]:
@@ -160,19 +167,25 @@ def _named(network: str, layers: Layers) -> dict[str, NDArray[Any]]:
     }
 
 
-def _float32(layers: Layers) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+def _float32(layers: Layers) -> list[Layer]:
     return [
         (np.ascontiguousarray(weight, np.float32), np.ascontiguousarray(bias, np.float32)) for weight, bias in layers
     ]
 
 
-def _transposed(layers: Layers) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+def _transposed(layers: Layers) -> list[Layer]:
     return [(np.ascontiguousarray(weight.T), bias) for weight, bias in layers]
 
 
 def _check_layers(name: str, layers: Layers, inputs: int, outputs: int, joined: int = 0) -> None:
-    """Check that layers lead from ``inputs`` to ``outputs`` numbers, ``joined`` more of which join
-    the last layer's inputs.
+    """Check that layers lead from ``inputs`` to ``outputs`` numbers.
+
+    Args:
+        name: of a layer.
+        layers: what is checked.
+        inputs: of the first layer.
+        outputs: of the last layer.
+        joined: number of inputs that the last layer has besides.
     """
     if not 1 <= len(layers) <= MOST_LAYERS:
         raise PolicyError(f"a network has 1 to {MOST_LAYERS} layers, got {len(layers)}")
@@ -183,7 +196,7 @@ def _check_layers(name: str, layers: Layers, inputs: int, outputs: int, joined: 
 
 
 def check_finite(name: str, layer: Layer, outputs: int, inputs: int) -> None:
-    """Check that a layer leads from so many inputs to so many outputs with finite weights."""
+    """Check the shape of a layer, and that its weights are finite."""
     weight, bias = layer
     if weight.shape != (outputs, inputs) or bias.shape != (outputs,):
         raise PolicyError(
@@ -200,25 +213,21 @@ def check_most(most: NDArray[np.float64]) -> None:
         raise PolicyError("the weights are so large that the network's output could overflow")
 
 
-def _most_of_layer(
-    most: NDArray[np.float64], layer: tuple[NDArray[np.float32], NDArray[np.float32]]
-) -> NDArray[np.float64]:
+def _most_of_layer(most: NDArray[np.float64], layer: Layer) -> NDArray[np.float64]:
     """Bound the size of a layer's outputs, where ``most`` (f8 [inputs]) bounds that of its inputs."""
     weight, bias = layer
     return np.asarray(np.abs(weight.astype(np.float64)) @ most + np.abs(bias))
 
 
-def _check_cells(cells: Layers, inputs: NDArray[np.int32], size: int) -> None:
+def _check_card_network(layers: Layers, inputs: NDArray[np.int32], size: int) -> None:
     if inputs.ndim != 2 or not inputs.size or inputs.min() < 0 or inputs.max() >= size:
         raise PolicyError(
-            f"the cells' inputs must be numbers from 0 to {size - 1} in rows, got the shape {inputs.shape}"
+            f"the card network's inputs must be numbers from 0 to {size - 1} in rows, got the shape {inputs.shape}"
         )
-    _check_layers("cell layer", cells, inputs.shape[1], 1)
+    _check_layers("card layer", layers, inputs.shape[1], 1)
 
 
-def _applied(
-    values: NDArray[np.float32], layer: tuple[NDArray[np.float32], NDArray[np.float32]]
-) -> NDArray[np.float32]:
+def _applied(values: NDArray[np.float32], layer: Layer) -> NDArray[np.float32]:
     outputs = np.empty((len(values), layer[1].size), np.float32)
     apply_layer(values, *layer, outputs)
     return outputs
@@ -226,8 +235,10 @@ def _applied(
 
 @kernel
 def apply_layer(inputs: Any, weight: Any, bias: Any, outputs: Any) -> None:
-    """Write inputs @ weight + bias, each row alone and in a fixed order: a matrix product would
-    round by the size of the batch.
+    """Write inputs @ weight + bias.
+
+    Each row is computed alone and in a fixed order: a matrix product would round by the size of the
+    batch.
     """
     for b in range(inputs.shape[0]):
         row = outputs[b]

@@ -62,7 +62,7 @@ def located(path: str | Path, game: str = DEFAULT_GAME) -> str | Path:
         game: the game's name.
 
     Raises:
-        PolicyError: there is no bundled policy of this name.
+        PolicyError: the package has not got a policy of this name.
     """
     text = str(path)
     if not text.startswith(PRETRAINED):
@@ -119,7 +119,8 @@ def read_policy_file(path: str | Path, game: str = DEFAULT_GAME) -> tuple[dict[s
         raise PolicyError(f"{path} is not a policy file: it does not say what it is") from error
     if (metadata["format"], metadata["format_version"]) != (FORMAT, FORMAT_VERSION):
         raise PolicyError(
-            f"{path} has the format {metadata['format']!r} {metadata['format_version']!r}; this version reads {FORMAT!r} {FORMAT_VERSION!r}"
+            f"{path} has the format {metadata['format']!r} {metadata['format_version']!r}; "
+            f"this version reads {FORMAT!r} {FORMAT_VERSION!r}"
         )
     wrong = [key for key, entry in header.items() if key != "__metadata__" and _dtype(entry) not in ("F32", "I32")]
     if wrong:

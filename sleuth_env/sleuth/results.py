@@ -37,7 +37,7 @@ def final_rewards(rules, s, row):
 
 @inner
 def _is_settled(rules, s, seat):
-    """Return whether a seat's reward cannot change any more: a place is kept, and with one winner who is out has lost."""
+    """Return whether a seat's reward is settled: a place is kept, and with one winner whoever is out has lost."""
     if s["phase"] == FINISHED or s["place"][seat] > 0:
         return True
     return s["standing"][seat] == OUT and rules["winners"] == 1

@@ -77,7 +77,7 @@ def _blank() -> np.ndarray:
     return blank
 
 
-# What holds before any card is dealt, STATE [1]: there is no game, and nobody is to act.
+# What holds before any card is dealt, STATE [1]: nobody is to act.
 BLANK = _blank()
 
 

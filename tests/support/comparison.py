@@ -159,7 +159,7 @@ def assert_legal_actions_agree(options: Options, states: np.ndarray, duels: Sequ
 
 
 def assert_outcomes_agree(options: Options, states: np.ndarray, duels: Sequence[Duel], returns: np.ndarray) -> None:
-    """Compare what each seat got (f8 [B, 7]), is still to get and how the games ended, and the kernel's own invariants."""
+    """Compare what each seat got (f8 [B, 7]), how the games ended, and the kernel's own invariants."""
     size = states.size
     rules = make_rules(options)
     terminated = np.full((size, 7), 7, "u1")

@@ -1,6 +1,4 @@
-"""A person at the terminal, for tests: what is typed, what is said, and the text of a game that was
-played so.
-"""
+"""A person at the terminal, for tests: what is typed, what is said, and the text of a game played like this."""
 
 from __future__ import annotations
 
@@ -12,7 +10,8 @@ from functools import lru_cache
 
 import pytest
 
-from sleuth_env.cli.play import COMMANDS, Session
+from sleuth_env import sleuth
+from sleuth_env.cli.session import COMMANDS, Session
 from sleuth_env.sleuth import Options, make_bot
 
 
@@ -26,27 +25,27 @@ def without_notice(errors: str) -> str:
 
 
 def said(capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
-    """Give what was written to stdout and, but for that notice, to stderr."""
+    """Return what was written to stdout and, but for that notice, to stderr."""
     output, errors = capsys.readouterr()
     return output, without_notice(errors)
 
 
 def scripted(seed: int, accuse: float = 0.02) -> Callable[[str, Sequence[str]], str]:
     """Type random legal actions, rarely accusations."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
 
     def read(prompt: str, words: Sequence[str]) -> str:
         names = [word for word in words if word not in COMMANDS]
         quiet = [name for name in names if not name.startswith(("accuse", "final"))]
-        return chance.choice(quiet if quiet and chance.random() >= accuse else names)
+        return rng.choice(quiet if quiet and rng.random() >= accuse else names)
 
     return read
 
 
 @lru_cache(maxsize=1)
 def played_game() -> str:
-    """Give the text of a game of somebody who plays at random against two sheet bots."""
+    """Return the text of a game of somebody who plays at random against two sheet bots."""
     options = Options(num_players=3)
-    session = Session(options, [make_bot("sheet", options)] * 2, 0, 11, scripted(11), lambda text: None)
+    session = Session(sleuth, options, [make_bot("sheet", options)] * 2, 0, 11, scripted(11), lambda text: None)
     session.run()
     return session.text

@@ -1,17 +1,15 @@
-"""Train with both algorithms, in turns, and print how many decisions a second each learns from, and
-what it wins.
+"""Train with both algorithms, in turns, and print how fast each learns, and what it wins.
 
-    python benchmarks/training.py [--seconds 30] [--turns 3] [--players 4] [--threads 1] [--deals 0]
-    [--seeds 1] [--learner 0.5]
-                                  [--config FILE]
+    python benchmarks/learners.py [--seconds 30] [--turns 3] [--players 4] [--threads 1] [--deals 0]
+                                  [--seeds 1] [--learner 0.5] [--config FILE]
 
-Everything is counted: games, opponents, rollouts and updates; what compiles and warms up, and the
-    matches, are not. The settings are those of the
-configuration, the same for both: the network [256, 256], four passes and opponents among which are
-    `sheet` bots. Where each algorithm takes seats differs:
-MaskablePPO learns in one seat of a game, `ppo` in every seat that falls to it. ``--deals 100``
-plays a match against `sheet` bots after every turn, and says when each algorithm first won 60, 75
-and 90 % of the most that both did, three turns together. ``--seeds 3`` lets three of each learn,
+Speed is the number of decisions a second that an algorithm learns from. Everything is counted:
+games, opponents, rollouts and updates; what compiles and warms up, and the matches, are not. The
+settings are the same for both: those of the configuration, or the network [256, 256], four passes,
+and `sheet` bots as opponents. Where each algorithm takes seats differs: MaskablePPO learns in one
+seat of a game, `ppo` in every seat that falls to it. ``--deals 100`` plays a match against the
+game's default bot (`sheet` in Sleuth) after every turn, and prints when each algorithm first won 60,
+75 and 90 % of the most that both did, three turns together. ``--seeds 3`` lets three of each learn,
 from the configuration's seed on, and takes the mean. Turns are taken alternately, so that a busy
 machine is fair to both.
 """
@@ -31,23 +29,22 @@ import torch
 from rich.console import Console
 from rich.progress import track
 
-from sleuth_env import sleuth
 from sleuth_env.cli.arguments import real, whole
 from sleuth_env.matches.match import evaluate
 from sleuth_env.matches.players import make_player
+
+# The folder `training` lies next to that of this script, and is not installed.
+sys.path.append(str(Path(__file__).parents[1]))
+
 from training.config import Config, ConfigError, make_config
 from training.config_file import read_file
 from training.learner import Learner
 from training.maskable import MaskableLearner
 from training.ppo import PpoLearner
 
-# A script's own folder comes first where modules are looked for, and this script is called like the
-# package that it measures.
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 LEARNERS = {"maskable_ppo": MaskableLearner, "ppo": PpoLearner}
-FIELDS = ("steps", "seconds", "busy")
-WINDOW = 3  # turns in a row
+# Turns in a row whose mean is compared: a single match is too noisy to say who was first.
+WINDOW = 3
 SETTINGS: dict[str, Any] = {
     "num_envs": 512,
     "network": {"hidden": [256, 256], "initial_bias": {"accuse": -7, "final": -3}},
@@ -64,22 +61,23 @@ SETTINGS: dict[str, Any] = {
 
 
 class Course:
-    """One learner, how long it has learned, and what it won after so many seconds."""
+    """One learner, how long it has learned, and what it won after how many seconds."""
 
     def __init__(self, learner: Learner, config: Config) -> None:
         self.learner = learner
         self.config = config
-        learner.set_opponents(
-            {name: (make_player(name, config.options), share) for name, share in config.opponents.bots.items()}
-        )
+        bots = config.opponents.bots
+        players = {name: make_player(name, config.options, config.module) for name in bots}
+        learner.set_opponents({name: (player, bots[name]) for name, player in players.items()})
         self.seconds = 0.0
         self.busy = 0.0
         self.steps = 0
-        self.matches = list[tuple[float, float]]()
+        self.matches: list[tuple[float, float]] = []
+        # Off the clock: what compiles and warms up.
         self.learner.learn(0.0, lambda: False)
 
     def go_on(self, seconds: float) -> None:
-        """Learn until that long has been learned in all."""
+        """Learn until this many seconds have been learned in all."""
         torch.set_num_threads(self.config.torch_threads)
         began = time.perf_counter() - self.seconds
         before = self.learner.steps
@@ -91,9 +89,9 @@ class Course:
         self.busy += time.process_time() - worked
 
     def match(self, deals: int) -> None:
-        """Play against `sheet` bots."""
-        bot = sleuth.make_bot("sheet", self.config.options)
-        (result,) = evaluate(sleuth, self.config.options, self.learner.policy(), [bot], deals, seed=1)
+        """Play against copies of the game's default bot."""
+        game = self.config.module
+        (result,) = evaluate(game, self.config.options, self.learner.policy(), [game.DEFAULT_BOT], deals, seed=1)
         self.matches.append((self.seconds, result.entries[0].win_share))
 
 
@@ -102,55 +100,47 @@ Courses = dict[str, list[Course]]  # by algorithm
 
 def print_speed(config: Config, courses: Courses) -> None:
     """Print how many decisions a second each learned from."""
-    steps, seconds, busy = (
-        {name: sum(getattr(course, field) for course in of_seeds) for name, of_seeds in courses.items()}
-        for field in FIELDS
-    )
     load = " ".join(f"{value:.1f}" for value in os.getloadavg())
-    players = config.options.num_players
-    layers = config.network.hidden
-    passes = config.ppo.epochs
-    print(f"{players} players, network {layers}, {passes} passes, {config.threads} threads; load of the machine {load}")
-    speeds = {name: steps[name] / seconds[name] for name in courses}
+    print(
+        f"{config.options.num_players} players, network {config.network.hidden}, {config.ppo.epochs} passes, "
+        f"{config.threads} threads; load of the machine {load}"
+    )
+    steps = {name: sum(course.steps for course in of_seeds) for name, of_seeds in courses.items()}
+    speeds = {name: steps[name] / sum(course.seconds for course in courses[name]) for name in courses}
     for name, speed in speeds.items():
-        print(
-            f"{name:14s} {speed:10,.0f} decisions/s {speed / speeds['maskable_ppo']:8.2f} {steps[name] / busy[name]:10,.0f} per second of a core"
-        )
+        of_a_core = steps[name] / sum(course.busy for course in courses[name])
+        ratio = speed / speeds["maskable_ppo"]
+        print(f"{name:14s} {speed:10,.0f} decisions/s {ratio:8.2f} {of_a_core:10,.0f} per second of a core")
 
 
 def print_strength(courses: Courses) -> None:
-    """Print what each won after every turn, and when it first won 60, 75 and 90 % of the most that
-    both did.
-    """
+    """Print what each won after every turn, and when it first won 60, 75 and 90 % of the most."""
+    bot = courses["ppo"][0].config.module.DEFAULT_BOT
     seconds = {}
     shares = {}
     for name, of_seeds in courses.items():
         seconds[name], shares[name] = np.mean([course.matches for course in of_seeds], axis=0).T
-        print(
-            f"{name:14s} won against sheet: "
-            + " ".join(f"{share:.1%} ({after:.0f} s)" for after, share in zip(seconds[name], shares[name], strict=True))
-        )
-    # A single match is too noisy to say who was first.
+        won = [f"{share:.1%} ({after:.0f} s)" for after, share in zip(seconds[name], shares[name], strict=True)]
+        print(f"{name:14s} won against {bot}: {' '.join(won)}")
     window = min(WINDOW, len(shares["ppo"]))
     means = {name: np.convolve(of_turns, np.full(window, 1 / window), "valid") for name, of_turns in shares.items()}
     most = min(mean.max() for mean in means.values())
     for level in (0.6 * most, 0.75 * most, 0.9 * most) if most > 0 else ():
         after = {name: seconds[name][window - 1 + int((mean >= level).argmax())] for name, mean in means.items()}
         found = ", ".join(f"{name} after {when:.0f} s" for name, when in after.items())
-        print(
-            f"first won {level:.1%} in {window} turns together: {found}; ratio {after['maskable_ppo'] / after['ppo']:.2f}"
-        )
+        ratio = after["maskable_ppo"] / after["ppo"]
+        print(f"first won {level:.1%} in {window} turns together: {found}; ratio {ratio:.2f}")
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Make the parser of the command line."""
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--turns", type=whole(1, 1000), default=3, help="in which both learn alternately")
     add("--players", type=whole(3, 7), help="with the settings of this script, default 4")
     add("--threads", type=whole(1, 256), help="default: those of the configuration")
     add("--deals", type=whole(0, 10**6), default=0, help="of a match after every turn; 0 for none")
-    add("--seeds", type=whole(1, 100), default=1, help="of learning anew")
+    add("--seeds", type=whole(1, 100), default=1, help="runs of each, with seeds that follow one another")
     add("--seconds", type=real(0.001, 10**6), default=30.0, help="of learning, for each")
     add(
         "--learner",
@@ -162,16 +152,17 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def configs(args: argparse.Namespace) -> dict[str, list[Config]]:
-    """Give the configurations of both algorithms, one for each seed.
+    """Return the configurations of both algorithms, one for each seed.
 
     Raises:
         ConfigError: they cannot learn by the same settings.
     """
     if args.config is not None and args.players:
         raise ConfigError("--players is of the settings of this script, a configuration file has its own")
-    settings = (
-        SETTINGS | {"options": {"num_players": args.players or 4}} if args.config is None else read_file(args.config)
-    )
+    if args.config is None:
+        settings = SETTINGS | {"options": {"num_players": args.players or 4}}
+    else:
+        settings = read_file(args.config)
     if settings.get("start") is not None:
         raise ConfigError(f"{args.config}: start means nothing to MaskablePPO: leave it out")
     return {algorithm: _of_seeds(args, {**settings, "algorithm": algorithm}) for algorithm in LEARNERS}
@@ -181,8 +172,8 @@ def _of_seeds(args: argparse.Namespace, settings: dict[str, Any]) -> list[Config
     changed: dict[str, Any] = {} if args.threads is None else {"threads": args.threads}
     if args.learner is not None:
         # MaskablePPO learns in one seat of a game and needs somebody in the others.
-        sheet = 1 - args.learner if settings["algorithm"] == "ppo" else 1.0
-        changed["opponents"] = {"bots": {"sheet": sheet}, "past_selves": 0, "learner": args.learner}
+        bots = 1 - args.learner if settings["algorithm"] == "ppo" else 1.0
+        changed["opponents"] = {"bots": {"sheet": bots}, "past_selves": 0, "learner": args.learner}
     source = args.config or "settings"
     first = make_config(settings | changed, source)
     if first.opponents.past_selves:

@@ -1,0 +1,73 @@
+"""Actions as users and bots hand them in, and how they are refused in a game's words.
+
+Axis letters: ``B`` games, ``A`` actions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .checks import whole_number
+from .game import Game
+
+ILLEGAL_REWARD = -1.0  # where an illegal action ends the game
+
+
+# --- actions ---
+
+
+class IllegalAction(ValueError):  # noqa: N818
+    """An action was refused; the game has not changed.
+
+    Attributes:
+        game_text: the game up to here, to be replayed in a bug report. It shows every hidden card.
+    """
+
+    game_text: str = ""
+
+
+def action_number(action: Any, num_actions: int) -> int:
+    """Return an action as an int.
+
+    Raises:
+        IllegalAction: it is not a whole number (see `whole_number`), or out of range.
+    """
+    number = whole_number(action)
+    if number is None or not 0 <= number < num_actions:
+        raise IllegalAction(f"an action is an integer from 0 to {num_actions - 1}, got {action!r}")
+    return number
+
+
+def action_numbers(actions: Any, num_games: int, num_actions: int) -> NDArray[np.int64]:
+    """Return one action for each game as an array (i8 [B]).
+
+    Raises:
+        IllegalAction: they are something else.
+    """
+    try:
+        numbers = np.asarray(actions)
+    except ValueError:  # lists of unequal length
+        numbers = np.empty(0)
+    if numbers.shape != (num_games,):
+        raise IllegalAction(
+            f"step takes one action for each of {num_games} games, an array of shape ({num_games},), got {actions!r}"
+        )
+    if numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < num_actions)).all():
+        numbers = np.array([action_number(action, num_actions) for action in actions])
+    return numbers.astype(np.int64)
+
+
+def refusal(game: Game, options: Any, action: int, legal: NDArray[Any], player: str) -> IllegalAction:
+    """Return the error that says in the game's words why an action is refused, with some that are legal (u1 [A])."""
+    name = game.action_name(action, options)
+    numbers = np.flatnonzero(legal)
+    # A few from every part of the list: its first ones would all be the same question, paid with different cards.
+    some = numbers[np.unique(np.linspace(0, len(numbers) - 1, 6).astype(np.int64))] if len(numbers) else numbers
+    examples = ", ".join(f"{a} ({game.action_name(int(a), options)})" for a in some)
+    return IllegalAction(
+        f"{player} may not choose action {action} ({name}) now; "
+        f"{len(numbers)} actions are legal, for instance {examples}"
+    )

@@ -1,0 +1,109 @@
+"""The command ``sleuth replay``: a game text told step by step."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import sys
+from collections.abc import Sequence
+
+from ..game import DEFAULT_GAME, GAMES, Believes, Game, Told, Transcribed, load_game, needed, player_name
+from .arguments import CommandError, file_name, steps
+from .parser import Parser, add_game, command_parser
+from .streams import called, in_colour, read_line, read_text, warn_of_a_narrow_terminal
+
+# Characters. A longer text is not of a game.
+MOST_TEXT = 10_000_000
+DESCRIPTION = (
+    "Tell a game text step by step. Shows public events only, unless a viewpoint is chosen or everything is revealed."
+)
+EXAMPLES = (
+    "game.txt",
+    "game.txt --viewpoint player_1 --odds --steps 10:20",
+    "game.txt --reveal",
+)
+
+
+def make_parser(words: Sequence[str]) -> Parser:
+    """Make the parser of this command, which is the same whatever the words are."""
+    parser = command_parser("replay", DESCRIPTION, EXAMPLES)
+    parser.add_argument("file", type=file_name, metavar="FILE", help="a game text; - for stdin")
+    add_game(parser, None, " (default: the one that the text names)")
+    parser.add_argument(
+        "--viewpoint",
+        default="none",
+        metavar="PLAYER",
+        help="player_0, player_1, ...: add what that player knows; none: public events only",
+    )
+    text = "with a viewpoint: show its odds, too, that is what that player may believe about the hidden cards"
+    parser.add_argument("--odds", action="store_true", help=text)
+    parser.add_argument("--reveal", action="store_true", help="show the hidden deal and every action")
+    parser.add_argument(
+        "--steps", type=steps, metavar="FROM:TO", help="only these steps, from 1; either end may be left out"
+    )
+    parser.add_argument("--pause", action="store_true", help="wait for Enter after each step")
+    return parser
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the story of the game."""
+    if args.pause and args.file == "-":
+        raise CommandError("--pause needs a file: stdin is the game text")
+    if args.odds and args.viewpoint == "none":
+        raise CommandError("--odds needs --viewpoint PLAYER: they are one player's")
+    text = read_text(args.file, MOST_TEXT)
+    game = args.game or _game_of(text, called(args.file))
+    telling = needed(game, Told).telling
+    if args.odds:
+        needed(game, Believes)
+    try:
+        record = needed(game, Transcribed).parse_game(text)
+    except ValueError as error:
+        raise CommandError(f"{called(args.file)}: {error}") from error
+    viewpoint = _viewpoint(args.viewpoint, record.options.num_players)
+    chosen = _chosen(args.steps, telling.num_steps(record, viewpoint, args.reveal)) if args.steps else None
+    if viewpoint is not None:
+        warn_of_a_narrow_terminal(telling.COLUMNS)
+    pausing = args.pause
+    for told in telling.tell_game(record, viewpoint, args.reveal, chosen, in_colour(), args.odds):
+        sys.stdout.write(told.rstrip("\n") + "\n")
+        if pausing:
+            sys.stdout.flush()
+            # The end of the input ends the pauses, not the replay.
+            pausing = read_line() != ""
+    return 0
+
+
+def _game_of(text: str, name: str) -> Game:
+    """Return the game that a text names in its first line, such as ``sleuth game 1``."""
+    lines = (line.partition("#")[0].strip() for line in io.StringIO(text))
+    found = re.match(r"(\w+) game [0-9]", next(filter(None, lines), ""))
+    # A text that names none is for the default game to refuse.
+    game = found[1] if found else DEFAULT_GAME
+    # A file is not trusted to name a module that would be imported.
+    if game not in GAMES:
+        raise CommandError(
+            f"{name} is a text of the game {game[:40]!r}, which is not one of {', '.join(GAMES)}; "
+            "--game names the module of another"
+        )
+    return load_game(game)
+
+
+def _chosen(ends: tuple[int, int | None], count: int) -> range:
+    """Return the steps between two ends, of which a game has a number."""
+    first, last = ends
+    if first > count:
+        raise CommandError(
+            f"--steps: the game has the steps 1 to {count}" if count else "--steps: the game has no steps"
+        )
+    return range(first, min(last or count, count) + 1)
+
+
+def _viewpoint(name: str, num_players: int) -> int | None:
+    names = [player_name(seat) for seat in range(num_players)]
+    if name == "none":
+        return None
+    if name not in names:
+        raise CommandError(f"--viewpoint must be one of {', '.join(names)}, none, got {name[:40]!r}")
+    return names.index(name)

@@ -1,0 +1,201 @@
+"""What the commands of training share at the terminal: options, progress, and error messages."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import re
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from sleuth_env.checks import did_you_mean, one_line
+from sleuth_env.game import DEFAULT_GAME, Game, load_game
+
+from .config import ConfigError, game_in, keys
+from .config_file import read_file
+
+# What the system says where a file does not fit.
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+# The settings that need much memory.
+MEMORY = "num_envs, ppo.rollout_steps, ppo.batch_size or network.hidden"
+# Characters of a library's message that are repeated.
+MOST_SAID = 200
+SECONDS_BETWEEN_LINES = 5
+
+
+# --- the command line ---
+
+
+class Parser(argparse.ArgumentParser):
+    """Show the description as written, take no abbreviations, say what is wrong in one line."""
+
+    def __init__(self, prog: str, description: str, usage: str | None = None) -> None:
+        super().__init__(
+            prog, usage, description, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the whole usage."""
+        raise ConfigError(f"command line: {message}; --help lists everything")
+
+
+def add_keys(parser: Parser, game: Game) -> None:
+    """Add one option for each key of the schema."""
+    group = parser.add_argument_group(
+        "keys of the configuration",
+        "They win over the file; values are YAML, e.g. --network.hidden '[64, 64]'. "
+        f"The options are those of the game {game.NAME!r}; another configuration or --game has its own.",
+    )
+    for path, text, default in keys(game):
+        shown = "null" if default is None else str(default).lower() if isinstance(default, bool) else default
+        group.add_argument(
+            f"--{path}".replace("_", "-"),
+            dest=path,
+            metavar="VALUE",
+            default=argparse.SUPPRESS,
+            help=f"{text} [{shown}]".replace("%", "%%"),
+        )
+
+
+def game_of(arguments: Sequence[str] | None) -> Game:
+    """Return the game whose options a command line may set.
+
+    It is that of ``--game``, or of the configuration or the run folder that is named, or the
+    default. What is wrong with these is said later, when they are read.
+    """
+    given: dict[str, str] = {}
+    words = iter(_words(arguments))
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not word.startswith("-"):
+            given.setdefault("CONFIG", word)
+        elif name not in ("-h", "--help"):
+            given[name] = value if equals else next(words, "")
+    try:
+        if "--game" in given:
+            return game_in({"game": given["--game"]}, "--game")
+        if "--resume" in given:
+            return game_in(read_file(Path(given["--resume"]) / "config.yaml"), "--resume")
+        return game_in(read_file(given["CONFIG"]) if "CONFIG" in given else {}, "CONFIG")
+    except ConfigError:
+        return load_game(DEFAULT_GAME)
+
+
+def parsed(parser: Parser, arguments: Sequence[str] | None) -> dict[str, Any]:
+    """Read the command line, in which --ppo.learning_rate is --ppo.learning-rate.
+
+    Raises:
+        ConfigError: an unknown option, or one without its value.
+    """
+    words = []
+    for word in _words(arguments):
+        name, equals, value = word.partition("=")
+        words.append((name.replace("_", "-") if name.startswith("--") else name) + equals + value)
+    known, unknown = parser.parse_known_args(words)
+    if unknown:
+        options = [name for action in parser._actions for name in action.option_strings]
+        parser.error(f"{unknown[0]} is unknown{did_you_mean(unknown[0].partition('=')[0], options)}")
+    return vars(known)
+
+
+def _words(arguments: Sequence[str] | None) -> Sequence[str]:
+    return sys.argv[1:] if arguments is None else arguments
+
+
+def free_name(path: Path, suffix: str = "") -> Path:
+    """Return a path itself, or the next one that does not exist: smoke-2, smoke-3, ...
+
+    The number stands before the suffix of a file.
+    """
+    number = 2
+    free = path
+    while os.path.lexists(free):
+        free = path.with_name(f"{path.name.removesuffix(suffix)}-{number}{suffix}")
+        number += 1
+    return free
+
+
+# --- progress and messages ---
+
+
+class Screen:
+    """Show progress: a bar on a terminal, else a plain line now and then.
+
+    Args:
+        total: how much there is to do.
+        done: how much of it is done already.
+        unit: of what.
+    """
+
+    def __init__(self, total: int, done: int = 0, unit: str = "steps") -> None:
+        self.total = total
+        self.unit = unit
+        self._last_line = 0.0
+        self._bar: Progress | None = None
+        if sys.stdout.isatty():
+            columns = (
+                BarColumn(),
+                TextColumn(f"{{task.completed:,.0f}} of {{task.total:,.0f}} {unit}"),
+                TimeRemainingColumn(),
+                TextColumn("{task.description}"),
+            )
+            self._bar = Progress(*columns)
+            self._task = self._bar.add_task("", total=total, completed=done)
+            self._bar.start()
+
+    def show(self, done: int, text: str, always: bool = False) -> None:
+        """Show how much is done, and a text; ``always`` even if the last line was a moment ago."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, description=text)
+        elif always or time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
+            self._last_line = time.monotonic()
+            say(f"{done:>12,} of {max(done, self.total):,} {self.unit}   {text}")
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def say(text: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def failed(error: Exception, code: int, memory: str = MEMORY) -> int:
+    """Say what went wrong, one line a mistake.
+
+    Args:
+        error: what went wrong.
+        code: the exit code.
+        memory: the settings of which one should be lower where memory runs out.
+
+    Returns:
+        The exit code; 1 where the disk or the memory is full.
+
+    Raises:
+        RuntimeError: the program's own mistake.
+    """
+    text = str(error)
+    if isinstance(error, BrokenPipeError):
+        # Whoever read stdout has gone. What is left in the buffer must not be written when Python
+        # closes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if isinstance(error, OSError):
+        text = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
+        code = 1 if error.errno in FULL else code
+    elif isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and re.search("out of memory|alloc", text)):
+        said = " ".join(text.split())[:MOST_SAID]
+        text = f"out of memory: lower {memory}" + (f" ({said})" if said else "")
+        code = 1
+    elif isinstance(error, RuntimeError):
+        raise error
+    sys.stderr.write("".join(f"error: {one_line(line)}\n" for line in text.splitlines()))
+    return code
