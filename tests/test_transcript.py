@@ -67,7 +67,7 @@ def test_a_game_text_replays_to_the_same_states():
     for t, action in enumerate(game.actions):
         assert states.tobytes() == game.states[t].tobytes()
         taken = np.zeros(1, np.uint8)
-        step(make_rules(game.options), states, np.array([action]), taken)
+        step(make_rules(game.options), states, np.array([action]), taken, np.zeros((1, 7)))
         assert taken[0]
     assert states.tobytes() == game.last_state.tobytes()
 
@@ -303,7 +303,7 @@ def test_the_draw_pile_is_revealed_with_the_next_card_first():
     seat = int(states["turn"][0])
     first = reveal(options, states[0])
     exchange = parse_action("exchange", 3)
-    step(make_rules(options), states, np.array([exchange]), np.zeros(1, np.uint8))
+    step(make_rules(options), states, np.array([exchange]), np.zeros(1, np.uint8), np.zeros((1, 7)))
     assert set(reveal(options, states[0])["search_cards"][f"player_{seat}"]) == set(first["draw_pile"][:4])
 
 

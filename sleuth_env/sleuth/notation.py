@@ -13,6 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..checks import whole_number
+from ..game import player_name as any_player_name
 from .cards import ELEMENTS, GEMS, MAX_PLAYERS, MIN_PLAYERS, PAIRS, QUESTIONS, Options
 from .state import ACCUSED_EVENT, ASK_EVENT, EXCHANGE_EVENT, FINAL_EVENT, RIGHT_EVENT, WRONG_EVENT
 
@@ -64,11 +66,11 @@ class Names:
         Raises:
             NotationError: there is no such number.
         """
-        whole = isinstance(index, (int, np.integer)) and not isinstance(index, bool)
-        if not whole or not 0 <= index < len(self.names):
-            shown = int(index) if whole and abs(int(index)) < 10**9 else quoted(index)
+        number = whole_number(index)
+        if number is None or not 0 <= number < len(self.names):
+            shown = quoted(index) if number is None or abs(number) >= 10**9 else number
             raise NotationError(f"{self.what} must be an integer from 0 to {len(self.names) - 1}, got {shown}")
-        return self.names[index]
+        return self.names[number]
 
     def parse(self, text: str) -> int:
         """Return the number of a name.
@@ -87,7 +89,7 @@ _ELEMENTS = Names("an element", ELEMENTS)
 _GEMS = Names("a gem", ["-".join(gem) for gem in GEMS])
 _QUESTIONS = Names("a question", ["-".join(question) for question in QUESTIONS])
 _SEARCH_CARDS = Names("a search card", [*_QUESTIONS.names, *(f"free-{element}" for element in ELEMENTS), "free"])
-_PLAYERS = Names("a player", [f"player_{seat}" for seat in range(MAX_PLAYERS)])
+_PLAYERS = Names("a player", [any_player_name(seat) for seat in range(MAX_PLAYERS)])
 
 PHASE_NAMES = ("turn", "second", "offer", "must_accuse", "finished")
 STANDING_NAMES = ("in", "out", "right", "left")
@@ -186,15 +188,12 @@ def _actions(num_players: int) -> Names:
     return Names(f"an action of a game of {num_players}", [*asks, *finals, "exchange", *accusations, "pass"])
 
 
-def _actions_of(game: int | Options) -> Names:
-    number = game.num_players if isinstance(game, Options) else game
-    if (
-        isinstance(number, bool)
-        or not isinstance(number, (int, np.integer))
-        or not MIN_PLAYERS <= number <= MAX_PLAYERS
-    ):
-        raise NotationError(f"num_players must be an integer from {MIN_PLAYERS} to {MAX_PLAYERS}, got {number!r:.20}")
-    return _actions(int(number))
+def _num_players(game: int | Options) -> int:
+    given = game.num_players if isinstance(game, Options) else game
+    number = whole_number(given)
+    if number is None or not MIN_PLAYERS <= number <= MAX_PLAYERS:
+        raise NotationError(f"num_players must be an integer from {MIN_PLAYERS} to {MAX_PLAYERS}, got {given!r:.20}")
+    return number
 
 
 def action_names(game: int | Options) -> tuple[str, ...]:
@@ -206,7 +205,7 @@ def action_names(game: int | Options) -> tuple[str, ...]:
     Raises:
         NotationError: there cannot be a game of this number of players.
     """
-    return _actions_of(game).names
+    return _actions(_num_players(game)).names
 
 
 def action_name(action: int, game: int | Options) -> str:
@@ -222,7 +221,7 @@ def action_name(action: int, game: int | Options) -> str:
     Raises:
         NotationError: there is no such action.
     """
-    return _actions_of(game).name(action)
+    return _actions(_num_players(game)).name(action)
 
 
 def parse_action(text: str, game: int | Options) -> int:
@@ -241,12 +240,11 @@ def parse_action(text: str, game: int | Options) -> int:
         NotationError: the text does not name an action of this game; the message shows the forms
             and the nearest names.
     """
-    names = _actions_of(game)
+    number = _num_players(game)
     try:
-        return names.parse(text)
+        return _actions(number).parse(text)
     except NotationError as error:
-        farthest = game.num_players - 1 if isinstance(game, Options) else game - 1
-        forms = f"ask +K QUESTION with CARD, final +K QUESTION, exchange, accuse GEM, pass; K from 1 to {farthest}"
+        forms = f"ask +K QUESTION with CARD, final +K QUESTION, exchange, accuse GEM, pass; K from 1 to {number - 1}"
         raise NotationError(f"{error} ({forms})") from None
 
 
