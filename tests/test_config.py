@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ import yaml
 from sleuth_env import sleuth
 from sleuth_env.game import load_game
 from sleuth_env.sleuth import Options
+from tests.support.another import another_game
 from training.config import ConfigError, keys, make_config, read_config
 from training.config_file import overridden, read_file, read_yaml
 
@@ -189,14 +189,8 @@ def test_the_list_of_keys_has_every_option_of_the_game_and_says_what_is_legal():
 
 @pytest.fixture
 def other(monkeypatch: pytest.MonkeyPatch) -> str:
-    """The full name of another game, which is played like Sleuth but has less around it."""
-    module = ModuleType("another_game")
-    names = {name: value for name, value in vars(sleuth).items() if not name.startswith("__")}
-    less = {"NAME": "another", "BOTS": {"random": sleuth.BOTS["random"]}, "NETWORKS": {}, "SCORED": {}}
-    vars(module).update(names | less | {"RECORDS": ("raw",)})
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    load_game.cache_clear()
-    return module.__name__
+    """The full name of another game."""
+    return another_game(monkeypatch)
 
 
 def test_a_configuration_says_which_game_it_is_of(other: str):

@@ -16,6 +16,7 @@ from sleuth_env.matches.table import Table
 from sleuth_env.policies.policy import load_policy, save_policy
 from sleuth_env.policies.policy_file import read_metadata
 from sleuth_env.sleuth import Options
+from tests.support.another import another_game
 from training.config import make_config
 from training.curve import STEPS
 from training.maskable import CardPolicy
@@ -39,6 +40,12 @@ def tiny(tmp_path: Path) -> Path:
     path = tmp_path / "tiny.yaml"
     path.write_text(yaml.safe_dump(TINY | {"run": str(tmp_path / "run")}))
     return path
+
+
+@pytest.fixture
+def other(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The full name of another game."""
+    return another_game(monkeypatch)
 
 
 def curve(folder: Path) -> list[dict[str, str]]:
@@ -370,6 +377,53 @@ def test_nothing_at_all_is_refused_and_help_lists_every_key(capsys: pytest.Captu
     text = capsys.readouterr().out
     for key in ("--ppo.learning-rate", "--options.num-players", "--opponents.past-selves", "--resume"):
         assert key in text
+
+
+# --- other games ---
+
+OTHER = ["--record=raw", "--network.card-network=null", "--opponents.bots={random: 1}"]
+
+
+@pytest.mark.parametrize("algorithm", ["maskable_ppo", "ppo"])
+def test_a_run_of_another_game_says_so(other: str, algorithm: str, tiny: Path, tmp_path: Path):
+    assert main([str(tiny), f"--game={other}", f"--algorithm={algorithm}", "--total-steps=64", *OTHER]) == 0
+    run = tmp_path / "run"
+    assert yaml.safe_load((run / "config.yaml").read_text())["game"] == other
+    assert read_metadata(run / "last.safetensors")["game"] == "another"
+    assert main(["--resume", str(run), "--total-steps=128"]) == 0
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--start=pretrained:sleuth-3p",
+        "--opponents.bots={pretrained:sleuth-3p: 1}",
+        "--evaluation.against=[pretrained:sleuth-3p]",
+    ],
+)
+def test_a_policy_of_another_game_is_refused_by_name(
+    other: str, option: str, tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main([str(tiny), f"--game={other}", "--algorithm=ppo", *OTHER, option]) == 2
+    assert "pretrained:sleuth-3p is a policy for the game 'sleuth', not for 'another'" in the_line(capsys)
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_help_lists_the_options_of_the_game_that_is_named(
+    other: str, tiny: Path, finished: Path, capsys: pytest.CaptureFixture[str]
+):
+    tiny.write_text(yaml.safe_dump({"game": other}))
+    for words, name in (
+        ([], "sleuth"),
+        (["--game", other], "another"),
+        ([f"--game={other}"], "another"),
+        (["--total-steps", "64", str(tiny)], "another"),
+        (["--resume", str(finished)], "sleuth"),
+        (["--game", "nothing"], "sleuth"),
+    ):
+        with pytest.raises(SystemExit):
+            main([*words, "--help"])
+        assert f"options are those of the game '{name}'" in " ".join(capsys.readouterr().out.split())
 
 
 # --- the network ---
