@@ -15,7 +15,6 @@ import torch
 from safetensors.numpy import load, save
 
 from sleuth_env import sleuth
-from sleuth_env.envs.vector import SleuthVectorEnv
 from sleuth_env.matches.match import play_match
 from sleuth_env.matches.players import make_player
 from sleuth_env.policies.policy import Policy, load_policy, save_policy
@@ -23,6 +22,7 @@ from sleuth_env.policies.policy_file import PolicyError, read_metadata
 from sleuth_env.sleuth import Options
 from sleuth_env.sleuth.cards import ALLOWED, CATEGORIES, ELEMENTS, GEMS, PAIRS, QUESTIONS
 from sleuth_env.sleuth.relations import VERSION, relations
+from sleuth_env.sleuth_v0 import SleuthVectorEnv
 from tests.support.policies import VERSIONS, random_policy
 from training.config import ConfigError, make_config
 from training.network import make_network
@@ -220,7 +220,7 @@ def test_weights_of_another_network_are_refused(other: dict[str, Any]):
 
 def test_a_perceptron_takes_over_a_perceptron_s_weights():
     config = make_config(
-        {"algorithm": "ppo", "options": {"num_players": 3}, "network": {"hidden": [16, 8], "cells": [4]}}
+        {"algorithm": "ppo", "options": {"num_players": 3}, "network": {"hidden": [16, 8], "card_network": [4]}}
     )
     made = make_network(config)
     teacher = make_network(config).policy(config, 0)
@@ -290,7 +290,7 @@ def test_whoever_changes_the_features_changes_their_version():
         for array in (given.starts, given.targets, given.scales, given.constants):
             found.update(array.tobytes())
     assert (VERSION, found.hexdigest()) == (1, "d644587150901cce"), (
-        "other features: raise VERSION, and train the policies that come with the package anew"
+        "other features: raise VERSION, and train the policies that come with the package again"
     )
 
 
