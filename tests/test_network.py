@@ -1,4 +1,4 @@
-"""The learner's network: which inputs and actions the card network is about, and what a game has not."""
+"""The learner's network: what the card network is about, and games that have none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def config_of(game: Any, **changes: Any) -> Any:
 
 
 def toy(**names: Any) -> Any:
-    """Return the names of a game of five cards, in which each can be played, that a network asks for."""
+    """Return what a network asks of a game, here one of five cards that can be played."""
     block = block_maker({"card": 5, "hand": 2, "colour": 5})
     # As many colours as cards: what counts is the name of the axis, not its size.
     blocks = [block("hand", "card"), block("pile", "colour"), block("kept", "hand card")]

@@ -1,4 +1,4 @@
-"""The self-play learner: what it collects and learns from, and that it goes on exactly where it was stored."""
+"""The self-play learner: what it learns from, and that it goes on exactly where it was stored."""
 
 from __future__ import annotations
 

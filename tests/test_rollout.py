@@ -16,7 +16,7 @@ from training.sparse import SparseRows
 def slow_advantages(
     rewards: Any, values: Any, final_values: Any, followers: Any, gamma: float, gae_lambda: float
 ) -> list[float]:
-    """Add up, for each decision, the discounted surprises from there to the end of what is known."""
+    """Add up each decision's discounted surprises from there to the end of what is known."""
     estimates = []
     for start in range(len(rewards)):
         estimate = 0.0

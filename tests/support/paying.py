@@ -1,4 +1,4 @@
-"""Sleuth with other rewards, which come during the game: each decision pays its seat and the next one."""
+"""Sleuth with rewards during the game: each decision pays its seat and the next one."""
 
 from __future__ import annotations
 
