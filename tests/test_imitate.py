@@ -31,7 +31,7 @@ TINY: dict[str, Any] = {
     "num_envs": 16,
     "total_steps": 512,
     "options": {"num_players": 3, "max_turns": 40},
-    "network": {"hidden": [64], "cells": [8], "initial_bias": {"accuse": -6}},
+    "network": {"hidden": [64], "card_network": [8], "initial_bias": {"accuse": -6}},
     "ppo": {"rollout_steps": 8, "batch_size": 64, "epochs": 1, "learning_rate": 1e-3, "value_first": 256},
     "evaluation": {"against": []},
 }
@@ -40,7 +40,7 @@ WORDS = ["--teacher", "sheet", "--decisions", "1500", "--epochs", "1", "--batch-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder with a configuration, and the policy that `sheet` has taught."""
+    """Return a folder with a configuration, and the policy that `sheet` has taught."""
     folder = tmp_path_factory.mktemp("imitation")
     (folder / "tiny.yaml").write_text(yaml.safe_dump(TINY | {"run": str(folder / "run")}))
     assert main([str(folder / "tiny.yaml"), *WORDS, "--out", str(folder / "made/sheet.safetensors")]) == 0
@@ -87,7 +87,7 @@ def test_a_lesson_is_what_was_seen_what_was_legal_and_what_the_teacher_did():
     legal = lessons.masks(rows, sleuth.num_actions(config.options))
     assert (legal[rows, lessons.actions] == 1).all()
     assert (legal[rows, lessons.again] == 1).all()
-    assert lessons.seen.dense(sleuth.observation_size(config.options, config.record)).max() <= 1
+    assert lessons.observations.dense(sleuth.observation_size(config.options, config.record)).max() <= 1
     assert set(lessons.kinds.tolist()) == {TURN, ACCEPTED, DECLINED}
     assert 0.05 < lessons.held_out.mean() < 0.5
 
@@ -136,7 +136,7 @@ def test_the_examination_is_a_table():
     marks = taught(Lowest(), 1000, Settings(1, 64, 1e-3, 1.0))
     head, *rows = lines(list(marks.values()))
     assert head.split() == ["held", "out", "decisions", "agreement", "teacher", "cross-entropy"]
-    assert rows[-3].startswith("all ")
+    assert rows[-4].startswith("all ")
 
 
 # --- the command ---
@@ -199,8 +199,8 @@ def test_a_policy_file_can_be_the_teacher(folder: Path):
             ["--out", "policy.pt"],
             "--out must be the name of a policy file, which ends in .safetensors, got 'policy.pt'",
         ),
-        (["--out", "OLD"], "is there already and is never overwritten"),
-        (["--out", "OLD/new.safetensors"], "is no folder that can be written to"),
+        (["--out", "OLD"], "already exists and will not be overwritten"),
+        (["--out", "OLD/new.safetensors"], "is not a writable folder"),
         (["--decisions", "10"], "argument --decisions: must be a whole number from 1000 to 10000000, got '10'"),
         (["--declined", "0"], "argument --declined: must be a number from 0.001 to 1, got '0'"),
         (["--held-out", "nan"], "argument --held-out: must be a number from 0.001 to 0.999, got 'nan'"),
@@ -324,8 +324,8 @@ def test_a_relational_policy_is_taught_and_begun_with_as_well(folder: Path, tmp_
     [
         (["--network.hidden", "[32]"], "network.hidden is [64] there, [32] here"),
         (
-            ["--network.cells", "null", "--network.activation", "tanh"],
-            "network.cells is [8] there, None here, network.activation is 'relu' there, 'tanh' here",
+            ["--network.card-network", "null", "--network.activation", "tanh"],
+            "network.card_network is [8] there, None here, network.activation is 'relu' there, 'tanh' here",
         ),
         (["--network.kind", "relational"], "network.kind is 'mlp' there, 'relational' here"),
         (["--record", "exact"], "record is 'sheet' there, 'exact' here"),

@@ -59,10 +59,10 @@ def seeds(number: int, seed: int = 0) -> np.ndarray:
 # --- playing ---
 
 
-@pytest.mark.parametrize("cells", [True, False])
+@pytest.mark.parametrize("card_network", [True, False])
 @pytest.mark.parametrize("record", sleuth.RECORDS)
-def test_a_file_plays_as_the_policy_that_was_saved(tmp_path: Path, seen, record: str, cells: bool):
-    policy = random_policy(record=record, cells=cells)
+def test_a_file_plays_as_the_policy_that_was_saved(tmp_path: Path, seen, record: str, card_network: bool):
+    policy = random_policy(record=record, card_network=card_network)
     save_policy(policy, tmp_path / "p.safetensors", VERSIONS)
     views, legal = seen
     loaded = load_policy(tmp_path / "p.safetensors")
@@ -107,7 +107,7 @@ def test_actions_are_drawn_by_the_softmax_over_the_legal_ones(seen):
 @pytest.mark.parametrize("bits", [0, 2**64 - 1, 2**63])
 def test_extreme_seeds_and_logits_give_legal_actions(seen, bits: int):
     views, legal = seen
-    policy = random_policy(cells=False)
+    policy = random_policy(card_network=False)
     policy.network._layers[-1][1][:] = np.random.default_rng(1).choice([-3e38, 0, 3e38], legal.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
         actions = policy.act(views, legal, np.full(len(views), bits, np.uint64))
@@ -132,7 +132,7 @@ def test_a_policy_file_is_a_seat_of_a_match(file: Path):
 
 def test_playing_needs_no_torch(file: Path):
     code = (
-        "import sys, sleuth_env.sleuth as s; from sleuth_env.match import play_match; "
+        "import sys, sleuth_env.sleuth as s; from sleuth_env.matches.match import play_match; "
         f"play_match(s, s.Options(num_players=3), [{str(file)!r}, 'random', 'random'], 2); "
         "print([m for m in ('torch', 'stable_baselines3') if m in sys.modules])"
     )
@@ -229,7 +229,7 @@ def refused(file: Path) -> str:
 )
 def test_what_is_no_policy_file_is_refused(tmp_path: Path, content: bytes):
     (tmp_path / "x.safetensors").write_bytes(content)
-    assert "no policy file" in refused(tmp_path / "x.safetensors")
+    assert "not a policy file" in refused(tmp_path / "x.safetensors")
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path):
@@ -239,7 +239,7 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path):
 
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path):
     os.mkfifo(tmp_path / "x.safetensors")
-    assert "no regular file" in refused(tmp_path / "x.safetensors")
+    assert "not a regular file" in refused(tmp_path / "x.safetensors")
 
 
 def test_a_file_says_what_the_policy_won(tmp_path: Path):
@@ -280,7 +280,7 @@ def test_a_safetensors_file_of_something_else_is_refused(tmp_path: Path):
     from safetensors.numpy import save_file
 
     save_file({"weight": np.zeros(3, np.float32)}, tmp_path / "x.safetensors", {"format": "pt"})
-    assert "no policy file" in refused(tmp_path / "x.safetensors")
+    assert "not a policy file" in refused(tmp_path / "x.safetensors")
 
 
 @pytest.mark.parametrize(
@@ -293,11 +293,11 @@ def test_a_safetensors_file_of_something_else_is_refused(tmp_path: Path):
         ({"observation_hash": "0" * 16}, "another observation"),
         ({"options": '{"num_players": 9}'}, "from 3 to 7"),
         ({"options": '{"num_player": 3}'}, "num_player"),
-        ({"options": "[]"}, "no policy file"),
-        ({"options": "{"}, "no policy file"),
-        ({"options": None}, "no policy file"),
-        ({"steps": "many"}, "no policy file"),
-        ({"steps": "[" * 5000}, "no policy file"),
+        ({"options": "[]"}, "not a policy file"),
+        ({"options": "{"}, "not a policy file"),
+        ({"options": None}, "not a policy file"),
+        ({"steps": "many"}, "not a policy file"),
+        ({"steps": "[" * 5000}, "not a policy file"),
         ({"architecture": '{"kind": "transformer", "hidden": [], "cells": [], "activation": "relu"}'}, "transformer"),
         ({"architecture": '{"kind": "mlp", "hidden": [1, 2, 3], "cells": [8], "activation": "relu"}'}, "lacks"),
         ({"architecture": '{"kind": "mlp", "hidden": [32], "cells": [8], "activation": "relu"}'}, "unknown tensors"),
@@ -313,12 +313,12 @@ def test_a_safetensors_file_of_something_else_is_refused(tmp_path: Path):
             "cells = [9], its weights are of [8]",
         ),
         ({"num_players": "4"}, "contradicts itself"),
-        ({"num_players": "true"}, "no policy file"),
+        ({"num_players": "true"}, "not a policy file"),
         ({"observation": '[["hand", [36]]]'}, "contradicts itself"),
-        ({"steps": "-1"}, "no policy file"),
-        ({"steps": "true"}, "no policy file"),
-        ({"steps": "1.0"}, "no policy file"),
-        ({"win_share": "1.5"}, "no policy file"),
+        ({"steps": "-1"}, "not a policy file"),
+        ({"steps": "true"}, "not a policy file"),
+        ({"steps": "1.0"}, "not a policy file"),
+        ({"win_share": "1.5"}, "not a policy file"),
     ],
 )
 def test_metadata_that_does_not_fit_is_refused(file: Path, metadata: dict[str, Any], word: str):
@@ -353,7 +353,7 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path, value: float):
     assert "not finite" in refused(tmp_path / "x.safetensors")
 
 
-@pytest.mark.parametrize("network", ["layers", "cells"])
+@pytest.mark.parametrize("network", ["layers", "card_layers"])
 def test_weights_that_could_make_a_logit_overflow_are_refused(tmp_path: Path, network: str):
     policy = random_policy()
     for weight, _ in getattr(policy.network, network):
@@ -363,7 +363,7 @@ def test_weights_that_could_make_a_logit_overflow_are_refused(tmp_path: Path, ne
 
 
 def test_no_number_on_the_way_to_a_logit_may_overflow_either(tmp_path: Path):
-    policy = random_policy(cells=False)
+    policy = random_policy(card_network=False)
     for (weight, _), factor in zip(policy.network.layers, (1e20, 1e20, 1e-30), strict=True):
         weight *= factor
     save_policy(policy, tmp_path / "x.safetensors", VERSIONS)
@@ -380,11 +380,11 @@ def test_the_largest_weights_allowed_give_finite_logits():
 
 
 @pytest.mark.parametrize("value", [-1, 10**6])
-def test_inputs_of_cells_outside_the_observation_are_refused(tmp_path: Path, value: int):
+def test_inputs_of_the_card_network_outside_the_observation_are_refused(tmp_path: Path, value: int):
     policy = random_policy()
-    policy.network.cell_inputs[3, 3] = value
+    policy.network.card_inputs[3, 3] = value
     save_policy(policy, tmp_path / "x.safetensors", VERSIONS)
-    assert "cells' inputs" in refused(tmp_path / "x.safetensors")
+    assert "card network's inputs" in refused(tmp_path / "x.safetensors")
 
 
 def test_saving_replaces_a_file_in_one_step_and_leaves_nothing_else(file: Path):

@@ -220,7 +220,7 @@ def test_weights_of_another_network_are_refused(other: dict[str, Any]):
 
 def test_a_perceptron_takes_over_a_perceptron_s_weights():
     config = make_config(
-        {"algorithm": "ppo", "options": {"num_players": 3}, "network": {"hidden": [16, 8], "cells": [4]}}
+        {"algorithm": "ppo", "options": {"num_players": 3}, "network": {"hidden": [16, 8], "card_network": [4]}}
     )
     made = make_network(config)
     teacher = make_network(config).policy(config, 0)
@@ -290,7 +290,7 @@ def test_whoever_changes_the_features_changes_their_version():
         for array in (given.starts, given.targets, given.scales, given.constants):
             found.update(array.tobytes())
     assert (VERSION, found.hexdigest()) == (1, "d644587150901cce"), (
-        "other features: raise VERSION, and train the policies that come with the package anew"
+        "other features: raise VERSION, and train the policies that come with the package again"
     )
 
 

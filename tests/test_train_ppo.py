@@ -158,8 +158,8 @@ def test_the_learner_can_be_its_own_only_opponent(tiny: Path, tmp_path: Path):
     "network",
     [
         {"hidden": [32, 16], "activation": "tanh"},
-        {"hidden": [32, 16], "cells": [8]},
-        {"hidden": [16], "cells": [], "activation": "relu"},
+        {"hidden": [32, 16], "card_network": [8]},
+        {"hidden": [16], "card_network": [], "activation": "relu"},
     ],
 )
 def test_numpy_plays_what_torch_has_learned(network: dict[str, Any]):
@@ -171,7 +171,7 @@ def test_numpy_plays_what_torch_has_learned(network: dict[str, Any]):
             weights += 0.05 * torch.randn_like(weights)
         observations, _, _ = played()
         logits, values = networks(SparseRows.of(observations))
-    policy = numpy_policy(config, networks.layers(), networks.action_net, networks.cells, 0)
+    policy = numpy_policy(config, networks.layers(), networks.action_net, networks.card_network, 0)
     assert np.abs(policy.logits(observations) - logits.numpy()).max() < 1e-3
     assert values.shape == (len(observations),)
 
@@ -226,7 +226,7 @@ def test_a_warm_run_that_is_resumed_is_the_unbroken_one(tmp_path: Path):
 
 def emptied(games: dict[str, Any]) -> None:
     """Leave a decision without observation."""
-    games["waiting"]["seen"]["starts"] = games["waiting"]["seen"]["starts"][:-1]
+    games["waiting"]["observations"]["starts"] = games["waiting"]["observations"]["starts"][:-1]
 
 
 TAMPERED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
@@ -237,11 +237,11 @@ TAMPERED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "one seat less": (lambda games: games.update(lengths=games["lengths"][:, 1:]), "its lengths are out of range"),
     "names that are none": (lambda games: games.update(names=3), "its opponents have no names"),
     "columns far outside": (
-        lambda games: games["waiting"]["seen"]["columns"].fill_(2**30),
+        lambda games: games["waiting"]["observations"]["columns"].fill_(2**30),
         "its observations point outside",
     ),
     "rows that begin late": (
-        lambda games: games["waiting"]["seen"]["starts"].add_(1),
+        lambda games: games["waiting"]["observations"]["starts"].add_(1),
         "its observations point outside",
     ),
     "not a number": (
@@ -250,7 +250,7 @@ TAMPERED: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     ),
     "an action that is none": (lambda games: games["waiting"]["actions"].fill_(10**4), "its decisions are not legal"),
     "an observation less": (emptied, "its observations point outside"),
-    "a stream that is none": (lambda games: games["envs"].update(streams=[1] * 8), "is no state of a stream"),
+    "a stream that is none": (lambda games: games["envs"].update(streams=[1] * 8), "is not the state of a generator"),
 }
 
 

@@ -34,7 +34,7 @@ def masked_log_probs(logits: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
 
 
 def log_probs_of(actions: torch.Tensor, log_probs: torch.Tensor) -> torch.Tensor:
-    """Return the log-probability (f4 [D]) of one action a row (i8 [D]), by those of all (f4 [D, A])."""
+    """Return the log-probability (f4 [D]) of one action a row (i8 [D]) from all (f4 [D, A])."""
     return log_probs.gather(1, actions[:, None])[:, 0]
 
 
@@ -58,7 +58,7 @@ def sampled(log_probs: torch.Tensor, mask: torch.Tensor, uniform: torch.Tensor) 
 
 
 def first_offered(config: Config) -> int:
-    """Return the first of the actions with which a player answers an offer, out of turn; A where there are none."""
+    """Return the first of the actions that answer an offer, out of turn; A where there are none."""
     blocks = config.module.action_blocks(config.options)
     starts = [blocks[name].start for name in config.module.OFFERED]
     return min(starts, default=config.module.num_actions(config.options))

@@ -127,7 +127,7 @@ def train(
 
 
 def _judged(network: Any, lessons: Lessons, rows: Ints) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the log-probability of the teacher's action (f4 [K]) and the likeliest action (i8 [K])."""
+    """Return the log-probability of the teacher's action (f4 [K]), and the likeliest (i8 [K])."""
     logits, _ = network(lessons.observations.take(rows))
     mask = torch.from_numpy(lessons.masks(rows, logits.shape[1])).to(logits.device)
     actions = torch.from_numpy(lessons.actions[rows]).to(logits.device)

@@ -1,4 +1,4 @@
-"""The learner of sb3-contrib, MaskablePPO: one seat of every game learns, the others are opponents."""
+"""The learner of sb3-contrib, MaskablePPO: one seat of every game learns, others are opponents."""
 
 from __future__ import annotations
 
@@ -170,7 +170,10 @@ class MaskableLearner:
         return self.network.player(self.steps)
 
     def state(self) -> dict[str, Any]:
-        """Return weights and optimiser; Stable-Baselines3 returns neither its generators nor the games under way."""
+        """Return weights and optimiser.
+
+        Stable-Baselines3 offers neither its generators nor the games under way.
+        """
         return {"parameters": self.model.get_parameters()}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -61,7 +61,7 @@ def device_of(config: Config) -> torch.device:
 
 
 def perceptron(sizes: list[int], activation: str, last: bool) -> nn.Sequential:
-    """Make linear layers with an activation after each, or (not ``last``) after each but the last."""
+    """Make linear layers with an activation after each; after the last one only if ``last``."""
     layers: list[nn.Module] = []
     for before, after in pairwise(sizes):
         layers += [nn.Linear(before, after), ACTIVATIONS[activation]()]
@@ -74,7 +74,7 @@ def linear_layers(modules: Iterable[nn.Module]) -> list[Layer]:
 
 
 def begin_logits(last: nn.Linear, config: Config) -> None:
-    """Put the initial biases into the policy's last layer, and add each card's score to its action's logit."""
+    """Begin the policy's last layer: initial biases, and each card's score added to its logit."""
     blocks = config.module.action_blocks(config.options)
     with torch.no_grad():
         for name, bias in config.network.initial_bias.items():
@@ -87,7 +87,7 @@ def begin_logits(last: nn.Linear, config: Config) -> None:
 
 
 def scored(config: Config) -> tuple[str, slice]:
-    """Return the axis of the cards that a card network scores, and the actions that are about one each.
+    """Return the axis of the cards that a card network scores, and the actions about each of them.
 
     Raises:
         ConfigError: the game has no such axis, or several.
@@ -104,7 +104,7 @@ def scored(config: Config) -> tuple[str, slice]:
 
 
 def card_inputs(config: Config) -> NDArray[np.int32]:
-    """Return the inputs that are about each card (i4 [C, K]): the blocks with its axis as the last one."""
+    """Return the inputs about each card (i4 [C, K]): all blocks whose last axis is the cards."""
     axis, _ = scored(config)
     layout = config.module.observation_layout(config.options, config.record)
     numbers = np.arange(layout.size)
@@ -177,9 +177,9 @@ def numpy_policy(
 
 
 class ActorCritic(nn.Module):
-    """Policy and value, two perceptrons that share no weights, for observations without their zeros.
+    """Policy and value: two perceptrons that share no weights.
 
-    Their first layers lie side by side in one matrix, so that the sparse product is done once:
+    They take observations without their zeros. Their first layers lie side by side in one matrix, so that the sparse product is done once:
     `first`, [N, 2 H] in blocks of columns, the policy's half first. Weights begin orthogonal, those
     of the policy's last layer small, so that at first only the initial biases count.
     """
@@ -214,7 +214,7 @@ class ActorCritic(nn.Module):
         begin_logits(self.action_net, config)
 
     def forward(self, observations: SparseRows, first: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the logits of the actions from ``first`` on (f4 [B, A - first]) and values (f4 [B])."""
+        """Return the logits of actions from ``first`` on (f4 [B, A - first]) and values (f4 [B])."""
         both = self.activation(Product.apply(observations, *self.first) + self.first_bias)
         hidden = self.policy_net(both[:, : self.units])
         if self.card_network is not None:
@@ -234,7 +234,7 @@ class ActorCritic(nn.Module):
         return [(weight, bias), *linear_layers(self.policy_net)]
 
     def policy(self, config: Config, steps: int) -> Policy:
-        """Return the policy, after ``steps`` decisions of a run, as a player that needs no torch."""
+        """Return the policy, after ``steps`` decisions, as a player that needs no torch."""
         return numpy_policy(config, self.layers(), self.action_net, self.card_network, steps)
 
     def load(self, policy: Policy) -> None:
@@ -262,7 +262,7 @@ class ActorCritic(nn.Module):
 
 
 def set_blocks(blocks: list[nn.Parameter], weight: torch.Tensor) -> None:
-    """Put a linear layer's weight (f4 [outputs, inputs]) into blocks of the columns of its transpose."""
+    """Put a weight (f4 [outputs, inputs]) into blocks of the columns of its transpose."""
     with torch.no_grad():
         for block, part in zip(blocks, weight.split([block.shape[1] for block in blocks]), strict=True):
             block.copy_(part.T)

@@ -1,6 +1,6 @@
-"""Proximal policy optimisation by self-play: every seat of a game is the learner's or an opponent's.
+"""Proximal policy optimisation by self-play.
 
-A `PpoLearner` draws who sits where, plays a rollout (see `training.rollout`), updates its network by
+Every seat of a game is the learner's or an opponent's. A `PpoLearner` draws who sits where, plays a rollout (see `training.rollout`), updates its network by
 it, and can be stored.
 
 Schulman, Wolski, Dhariwal, Radford, Klimov, "Proximal policy optimization algorithms", 2017.
@@ -119,7 +119,7 @@ class PpoLearner:
             self._seated = True
 
     def _drawn(self, games: int) -> Ints:
-        """Draw who sits in each seat of new games (i8 [games, P]); the learner has a seat in every one."""
+        """Draw who sits in each seat of new games (i8 [games, P]), in each of them the learner."""
         players = self.rng.choice(len(self._shares), (games, self.config.options.num_players), p=self._shares)
         lacking = np.flatnonzero((players != LEARNER_NUMBER).all(axis=1))
         players[lacking, self.rng.integers(players.shape[1], size=len(lacking))] = LEARNER_NUMBER
@@ -139,7 +139,7 @@ class PpoLearner:
         return rollout
 
     def _act(self, rollout: Rollout) -> Ints:
-        """Let whoever is to act choose in every game, and keep the learner's decisions; return the actions."""
+        """Return the actions of whoever is to act in each game; keep the learner's decisions."""
         seats = self.envs.acting_seat
         players = self._players[self._rows, seats]
         rewards = self.envs.earned[self._rows, seats]
@@ -227,7 +227,7 @@ class PpoLearner:
         return self.config.start is not None and self.steps < self.config.ppo.value_first
 
     def learn(self, progress: float, stopped: Callable[[], bool]) -> Learned | None:
-        """Collect one rollout and learn from it; None where it was stopped, and then all is as before."""
+        """Collect one rollout and learn from it; None, with all as before, where it was stopped."""
         before = self._position()
         rollout = self._collect(stopped)
         if rollout is None:
@@ -297,7 +297,7 @@ class PpoLearner:
             group["lr"] = settings["learning_rate"]
 
         def gradients_of(part: Ints, size: int) -> tuple[tuple[torch.Tensor | None, ...], torch.Tensor]:
-            """Return a thread's share of a minibatch of this size: gradients, and what `CURVES` names."""
+            """Return a thread's share of the gradients, and of what `CURVES` names."""
             loss, sums = self._loss(decisions, normalised, returns, part, settings)
             return torch.autograd.grad(loss / size, parameters, allow_unused=True), sums / size
 
@@ -343,7 +343,8 @@ class PpoLearner:
         if not self.only_value:
             loss = loss + (policy_loss + settings["entropy"] * entropy_loss)
 
-        # An estimate of the divergence that is never negative: Schulman, "Approximating KL divergence", 2020.
+        # This estimate of the divergence is never negative; Schulman, "Approximating KL
+        # divergence", 2020.
         approx_kl = (ratio - 1 - log_ratio).sum()
         clip_fraction = ((ratio - 1).abs() > clip_range).float().sum()
         return loss, torch.stack([loss, policy_loss, value_loss, entropy_loss, approx_kl, clip_fraction]).detach()
@@ -355,7 +356,7 @@ class PpoLearner:
         return self.network.policy(self.config, self.steps)
 
     def state(self) -> dict[str, Any]:
-        """Return weights, optimiser, generators, the games under way and the decisions that wait in them."""
+        """Return weights, optimiser, generators, games under way and the decisions that wait."""
         position = self._position()
         games = position | {
             "envs": asdict(position["envs"]),
@@ -390,7 +391,7 @@ class PpoLearner:
             self._waiting = decisions
 
     def _check(self, games: dict[str, Any], waiting: Decisions) -> None:
-        """Check that what was stored points nowhere outside; the bytes of the games are taken as they are.
+        """Check that what was stored points nowhere outside; games are taken as they are.
 
         Raises:
             ValueError: it does.

@@ -62,7 +62,7 @@ class Tensors(nn.ModuleDict):
         return total.add_(sum(small[1:], small[0])) if small else total
 
     def relu(self, values: torch.Tensor) -> torch.Tensor:
-        """Replace negative numbers by zero, in place: they come from `linear`, and nobody else has them."""
+        """Replace negative numbers by zero, in place: nobody else has what comes from `linear`."""
         return values.relu_()
 
     def sum(self, values: torch.Tensor, axis: int, scale: float) -> torch.Tensor:
@@ -103,7 +103,7 @@ class RelationalActorCritic(nn.Module):
                 self.actor[layer].bias[output] += bias
 
     def forward(self, observations: SparseRows, first: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the logits of the actions from ``first`` on (f4 [B, A - first]) and values (f4 [B])."""
+        """Return the logits of actions from ``first`` on (f4 [B, A - first]) and values (f4 [B])."""
         features = torch.from_numpy(self.inputs.features(observations.dense(self.size).numpy()))
         parts = features.to(self.value[0].weight.device).split(ROWS_AT_ONCE)
         logits, values = zip(*map(self._forward, parts), strict=True)
@@ -116,7 +116,7 @@ class RelationalActorCritic(nn.Module):
         return self.network_class.forward(self.actor, entities, self.inputs), values
 
     def policy(self, config: Config, steps: int) -> Policy:
-        """Return the policy, after ``steps`` decisions of a run, as a player that needs no torch."""
+        """Return the policy, after ``steps`` decisions, as a player that needs no torch."""
         layers = {name: layer_of(module) for name, module in self.actor.items()}
         network: Any = self.network_class(layers, self.units)
         return Policy(config.module, config.options, config.record, network, steps=steps)

@@ -96,7 +96,7 @@ class Rollout:
         self.last[games] = -1
 
     def left(self, decisions: Decisions) -> tuple[Decisions, Ints]:
-        """Return those of all decisions that still wait, and whose they are (i8 [B, P]), for the next rollout."""
+        """Return the decisions that still wait, and whose they are (i8 [B, P]), for the next one."""
         numbers = np.flatnonzero(self.followers[: self.size] == OPEN)
         return decisions.take(numbers), np.where(self.last >= 0, np.searchsorted(numbers, self.last), -1)
 

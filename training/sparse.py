@@ -104,7 +104,7 @@ class SparseRows:
     def distinct_parts(
         self, places: NDArray[np.int32], number: int, width: int
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """Cut each row into parts, and keep each different part once: most are equal to many others.
+        """Cut each row into parts, and keep equal ones once: most are equal to many others.
 
         Args:
             places: i4 [N]; a column goes to this number among the inputs of all parts, or (-1)

@@ -131,7 +131,10 @@ class Mlp:
 
     @classmethod
     def built(cls, architecture: Mapping[str, Any], tensors: dict[str, NDArray[Any]]) -> Mlp:
-        """Build what a file describes; the tensors that it uses, which nobody has checked yet, are taken out."""
+        """Build what a file describes.
+
+        Nobody has checked the tensors yet; those that are used are taken out.
+        """
         hidden = architecture["hidden"]
         card_hidden = architecture[CARD_KEY]
         if not isinstance(hidden, list) or not isinstance(card_hidden, list):
@@ -214,7 +217,7 @@ def check_most(most: NDArray[np.float64]) -> None:
 
 
 def _most_of_layer(most: NDArray[np.float64], layer: Layer) -> NDArray[np.float64]:
-    """Bound the size of a layer's outputs, where ``most`` (f8 [inputs]) bounds that of its inputs."""
+    """Bound the size of a layer's outputs, where ``most`` (f8 [inputs]) bounds its inputs."""
     weight, bias = layer
     return np.asarray(np.abs(weight.astype(np.float64)) @ most + np.abs(bias))
 

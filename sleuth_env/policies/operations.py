@@ -71,7 +71,7 @@ class Inputs(Protocol):
 
 
 class GameNetwork(Protocol):
-    """What a network of a game's own has so that it can be learned, besides being a `policy.Network`."""
+    """What a `policy.Network` of a game's own has so that it can be learned."""
 
     kind: str
     EMBEDDINGS: tuple[str, ...]  # the layers of `embed`; a value network has its own
@@ -96,7 +96,7 @@ class GameNetwork(Protocol):
 
     @staticmethod
     def embed(ops: Operations, entities: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return the embeddings of entities; the last one, of the whole, has all units, [B, 1, 1, U]."""
+        """Return the embeddings of entities; the last one is of the whole, [B, 1, 1, U]."""
         ...
 
     @staticmethod
@@ -142,7 +142,7 @@ class Arrays:
         return np.maximum(values, 0)
 
     def sum(self, values: Any, axis: int, scale: float) -> Any:
-        """See `Operations`; in a fixed order, because NumPy's sums round by the shape of the batch."""
+        """See `Operations`; in a fixed order: NumPy's sums round by the shape of the batch."""
         total = np.zeros_like(values.take([0], axis))
         for i in range(values.shape[axis]):
             total += values.take([i], axis)
@@ -159,7 +159,7 @@ class Arrays:
 
 
 class Bounds(Arrays):
-    """The operations on bounds of the size of all numbers; a layer that could overflow is refused."""
+    """The operations on bounds of the size of all numbers; what could overflow is refused."""
 
     def product(self, values: NDArray[Any], weight: NDArray[Any], bias: NDArray[Any]) -> NDArray[Any]:
         """Bound a product.

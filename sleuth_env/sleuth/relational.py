@@ -29,7 +29,7 @@ FILE_NAMES = {"pair": "cell"}
 
 
 class Relational:
-    """The network as a part of a `Policy`; it can be learned, see `policies.operations.GameNetwork`.
+    """The network as a part of a `Policy`, and a `policies.operations.GameNetwork` to be learned.
 
     Args:
         layers: (weight f4 [outputs, inputs], bias f4 [outputs]) of each layer of `layer_parts`.
@@ -166,7 +166,10 @@ class Relational:
 
     @classmethod
     def built(cls, architecture: Mapping[str, Any], tensors: dict[str, NDArray[Any]]) -> Relational:
-        """Build what a file describes; the tensors that it uses, which nobody has checked yet, are taken out."""
+        """Build what a file describes.
+
+        Nobody has checked the tensors yet; those that are used are taken out.
+        """
         units = architecture["units"]
         features = architecture["features"]
         if type(units) is not int or not 2 <= units <= MOST_UNITS or units % 2:

@@ -42,7 +42,8 @@ MANY = 1 / 8
 SEARCH_CARDS = 1 / 4
 # Sums over the gems of a question, or of a player, are divided by about how many there are.
 GEMS = 1 / 12
-# The best question tells a tenth of a bit more than the next, out of five: scaled to be learned from.
+# The best question tells a tenth of a bit more than the next, out of five: scaled so that it can be
+# learned from.
 INFORMATION = 20.0
 EVENTS = MIN_PLAYERS  # the newest ones, which every observation has
 

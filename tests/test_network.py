@@ -1,0 +1,136 @@
+"""The learner's network: what the card network is about, and games that have none."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from sleuth_env import sleuth
+from sleuth_env.layout import Layout, block_maker
+from sleuth_env.policies.policy import load_policy
+from sleuth_env.policies.policy_file import pretrained_names
+from training.config import ConfigError, make_config
+from training.lessons import ACCEPTED, DECLINED, TURN, declining_actions, kinds_of
+from training.network import ActorCritic, card_inputs, make_network, scored
+
+VIEW = np.dtype([("hand", "i8"), ("pile", "i8"), ("kept", "i8", 2)])
+
+
+def config_of(game: Any, **changes: Any) -> Any:
+    """Return a configuration of three-player Sleuth, in the place of which another game is put."""
+    config = make_config({"algorithm": "ppo", "options": {"num_players": 3}} | changes)
+    parts = ("network", "options", "record", "device", "seed")
+    return SimpleNamespace(module=game, **{name: getattr(config, name) for name in parts})
+
+
+def toy(**names: Any) -> Any:
+    """Return what a network asks of a game, here one of five cards that can be played."""
+    block = block_maker({"card": 5, "hand": 2, "colour": 5})
+    # As many colours as cards: what counts is the name of the axis, not its size.
+    blocks = [block("hand", "card"), block("pile", "colour"), block("kept", "hand card")]
+    named = {
+        "NAME": "toy",
+        "OFFERED": (),
+        "DECLINE": "",
+        "SCORED": {"card": "play"},
+        "NETWORKS": {},
+        "action_blocks": lambda options: {"draw": slice(0, 1), "play": slice(1, 6)},
+        "num_actions": lambda options: 6,
+        "observation_layout": lambda options, record: Layout(blocks, VIEW),
+    }
+    return SimpleNamespace(**named | names)
+
+
+# --- the card network ---
+
+
+def test_the_inputs_of_a_card_are_the_blocks_with_its_axis_as_the_last():
+    config = config_of(toy(), network={"card_network": [8]})
+    assert scored(config) == ("card", slice(1, 6))
+    assert card_inputs(config).tolist() == [[card, 10 + card, 15 + card] for card in range(5)]
+
+
+@pytest.mark.parametrize("record", sleuth.RECORDS)
+def test_in_sleuth_they_are_the_blocks_about_gems(record: str):
+    config = make_config({"options": {"num_players": 4}, "record": record, "network": {"card_network": [8]}})
+    layout = sleuth.observation_layout(config.options, record)
+    columns = [np.arange(layout.size)[layout[block.name]].reshape(-1, 36) for block in layout if block.shape[-1] == 36]
+    assert (card_inputs(config) == np.concatenate(columns).T).all()
+    assert scored(config)[1] == sleuth.action_blocks(config.options)["accuse"]
+
+
+def test_a_card_s_score_is_added_to_its_action_s_logit():
+    config = make_config({"algorithm": "ppo", "options": {"num_players": 3}, "network": {"card_network": [8]}})
+    made = make_network(config)
+    assert isinstance(made, ActorCritic)
+    hidden = config.network.hidden[-1]
+    weight = made.action_net.weight.detach()[:, hidden:]
+    accuse = sleuth.action_blocks(config.options)["accuse"]
+    assert torch.equal(weight[accuse].diagonal(), torch.ones(36))
+    assert weight.abs().flatten().kthvalue(weight.numel() - 36).values < 0.1
+
+
+def test_initial_biases_are_those_of_their_action_blocks():
+    biases = {"ask": 1.0, "final": -3.0, "exchange": 2.0, "accuse": -7.0, "pass": 0.5}
+    config = make_config({"options": {"num_players": 3}, "network": {"initial_bias": biases}})
+    bias = make_network(config).action_net.bias.detach()
+    for name, actions in sleuth.action_blocks(config.options).items():
+        assert (bias[actions] == biases[name]).all()
+
+
+# --- what a game has not ---
+
+
+def test_a_card_network_needs_cards_with_an_action_each():
+    for axes, found in (({}, "none"), ({"card": "play", "colour": "play"}, r"several \(card, colour\)")):
+        config = config_of(toy(SCORED=axes), network={"card_network": [8]})
+        with pytest.raises(ConfigError, match=rf"network\.card_network: needs .* 'toy' has {found}"):
+            make_network(config)
+
+
+def test_a_game_s_own_network_needs_a_game_that_has_it():
+    config = config_of(toy(), network={"kind": "relational"})
+    with pytest.raises(ConfigError, match=r"network\.kind: the game 'toy' has no network 'relational', only mlp"):
+        make_network(config)
+
+
+def test_without_a_card_network_any_game_has_a_network():
+    made = make_network(config_of(toy(), network={"hidden": [8]}))
+    assert isinstance(made, ActorCritic)
+    assert (made.size, made.action_net.out_features) == (20, 6)
+
+
+# --- kinds of decisions ---
+
+
+def test_a_decision_is_a_turn_or_an_offer_that_is_accepted_or_declined():
+    declining = np.array([False, False, False, True])
+    legal = np.array([[1, 1, 0, 0], [0, 1, 1, 1], [0, 1, 1, 1]], np.uint8)
+    assert kinds_of(legal, np.array([0, 1, 3]), declining).tolist() == [TURN, ACCEPTED, DECLINED]
+
+
+def test_a_game_without_offers_has_only_turns():
+    declining = declining_actions(config_of(toy()))
+    assert not declining.any()
+    assert kinds_of(np.ones((2, 6), np.uint8), np.array([0, 5]), declining).tolist() == [TURN, TURN]
+
+
+# --- the policies that come with the package ---
+
+
+@pytest.mark.parametrize("name", pretrained_names("sleuth"))
+def test_a_run_can_begin_with_what_is_shipped(name: str):
+    policy = load_policy(name)
+    network = {"kind": policy.network.kind, "units": policy.network.units}
+    options = {"num_players": policy.options.num_players}
+    config = make_config({"algorithm": "ppo", "record": policy.record, "options": options, "network": network})
+    made = make_network(config)
+    made.load(policy)
+    mine = made.policy(config, 0).network.tensors()
+    assert mine.keys() == policy.network.tensors().keys()
+    assert all((mine[key] == array).all() for key, array in policy.network.tensors().items())
+    assert "cell.weight" in mine
