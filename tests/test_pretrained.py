@@ -119,7 +119,8 @@ def test_where_none_is_shipped_that_is_said(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize("player", ["pretrained:4p", "watson"])
 def test_one_for_other_options_or_an_unknown_bot_is_refused(player: str) -> None:
     with pytest.raises(
-        PolicyError, match=r"num_players=4|bots random, .*, pretrained:sleuth-3p, pretrained:sleuth-4p, or a policy file"
+        PolicyError,
+        match=r"num_players=4|bots random, .*, pretrained:sleuth-3p, pretrained:sleuth-4p, or a policy file",
     ):
         make_player(player, Options(num_players=3))
 
@@ -141,7 +142,8 @@ def test_a_wheel_holds_the_package_s_folder() -> None:
 
 @pytest.mark.parametrize("name", pretrained_names())
 def test_what_is_shipped_can_be_loaded_and_is_small(name: str) -> None:
-    assert f"{policy_file.PRETRAINED}{load_policy(name).options.num_players}p" == name
+    policy = load_policy(name)
+    assert f"{policy_file.PRETRAINED}{policy.game.NAME}-{policy.options.num_players}p" == name
     assert Path(policy_file.located(name)).stat().st_size <= 5 << 20
 
 
