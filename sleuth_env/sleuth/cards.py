@@ -64,6 +64,11 @@ def question_gems(question: int) -> int:
     return sum(1 << c for c, gem in enumerate(GEMS) if set(QUESTIONS[question]) <= set(gem))
 
 
+def card_kind(card: int) -> int:
+    """Return what a search card can be used for: 0 one question, 1 those with its element, 2 all."""
+    return int(card >= FIRST_FREE) + int(card == PLAIN_FREE)
+
+
 @documented
 @dataclass(frozen=True)
 class Options:

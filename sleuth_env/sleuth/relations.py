@@ -30,6 +30,7 @@ from .cards import (
     PLAIN_FREE,
     QUESTIONS,
     Options,
+    card_kind,
 )
 from .cards import question_gems as gems_of
 from .features import observation_layout
@@ -272,5 +273,5 @@ def relations(options: Options, record: str) -> Relations:
         constants=np.concatenate(constants),
         groups=np.array(matches, np.float32) * np.float32(GEMS),
         ask_question=np.array([question for question, _ in PAIRS]),
-        ask_card_kind=np.array([(card >= FIRST_FREE) + (card == PLAIN_FREE) for _, card in PAIRS]),
+        ask_card_kind=np.array([card_kind(card) for _, card in PAIRS]),
     )

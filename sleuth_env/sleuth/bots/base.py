@@ -12,15 +12,9 @@ from ...bits import advance, below, members, mixed, popcount
 from ...deduction.evidence import EVIDENCE
 from ...deduction.sheet import SHEET, propagate
 from ...kernels import inner, kernel
-from ..cards import FIRST_FREE, NUM_PAIRS, NUM_SEARCH_CARDS, PLAIN_FREE, Options, make_rules
+from ..cards import NUM_PAIRS, NUM_SEARCH_CARDS, Options, card_kind, make_rules
 from ..clues import clues
 from ..state import MUST_ACCUSE, OFFER
-
-
-def card_kind(card: int) -> int:
-    """Return what a search card can be used for: 0 one question, 1 those with its element, 2 all."""
-    return int(card >= FIRST_FREE) + int(card == PLAIN_FREE)
-
 
 # What a bot sets against the worth of a question, in the same unit.
 COSTS = np.dtype(
