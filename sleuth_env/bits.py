@@ -108,8 +108,9 @@ def below(random_bits, limit):
 
 @kernel
 def draw(game, limit):
-    """Draw an integer in [0, limit) from the generator of a game: any record with a field ``rng``
-    (uint64).
+    """Draw an integer in [0, limit) from the generator of a game.
+
+    A game is any record with a field ``rng`` (uint64).
     """
     game["rng"] = advance(game["rng"])
     return below(mixed(game["rng"]), limit)

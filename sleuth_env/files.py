@@ -7,9 +7,7 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that, whatever happens, its name means the whole old content or the whole new
-    one.
-    """
+    """Write a file so that its name means the whole old content or the whole new one, whatever happens."""
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     try:
         with partial.open("wb") as file:

@@ -14,8 +14,9 @@ _notice = {"about": KEPT}
 
 
 def kernel(function: Any) -> Any:
-    """Compile a function at its first use: serial and without the GIL, for threads, where wanted,
-    split the batch.
+    """Compile a function at its first use: serial and without the GIL.
+
+    A caller that wants threads splits the batch.
     """
     try:
         return njit(cache=True, nogil=True)(function)
@@ -32,8 +33,9 @@ inner = njit(**no_entry)
 
 
 class _CompileNotice(event.Listener):
-    """Say once a process, on stderr, that kernels are being compiled: it takes seconds and looks
-    like a hang otherwise.
+    """Say once a process, on stderr, that kernels are being compiled.
+
+    It takes seconds and looks like a hang otherwise.
     """
 
     def __init__(self) -> None:

@@ -118,9 +118,7 @@ def block_maker(sizes: Mapping[str, int]) -> Callable[..., Block]:
 
 
 def _encode(block: Block, at: int, view: np.dtype[Any], sheet: np.dtype[Any]) -> tuple[Any, ...]:
-    """Return a block as the kernel reads it (CODE), from the dtypes of the records that its field
-    may be in.
-    """
+    """Return a block as the kernel reads it (CODE), from the dtypes of view and sheet."""
     from_sheet = block.field in (sheet.names or ())
     dtype, offset = (sheet if from_sheet else view).fields[block.field][:2]  # type: ignore[index]
     item_size = dtype.base.itemsize
@@ -172,14 +170,11 @@ class Layout:
 
     @property
     def digest(self) -> str:
-        """Name the layout by a hash of every block's name, shape, encoding and scale: 16
-        hexadecimal digits.
-        """
+        """A hash of every block's name, shape, encoding and scale: 16 hexadecimal digits."""
         return hashlib.sha256(repr(self.blocks).encode()).hexdigest()[:16]
 
     def views(self, observation: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the blocks of observations (float32 [..., N]) by name, reshaped, as views of the
-        same memory.
+        """Return the blocks of observations (float32 [..., N]) by name, as views of the same memory.
 
         Raises:
             ValueError: the last axis is not N.
@@ -210,9 +205,7 @@ def _write_mask(out, b, at, mask, one):
 
 @inner
 def _fraction(share, one, half):
-    """Return a share of ``one``; where whole numbers are rounded, what is more than 0 and less than 1
-    stays so.
-    """
+    """Return a share of ``one``; rounded, what is more than 0 and less than 1 stays so."""
     if half == 0.0 or share <= 0.0 or share >= 1.0:
         return share * one
     return min(max(share * one + half, 1.0), one - half)
@@ -242,8 +235,9 @@ def _number(words, b, item, size):
 
 @inner
 def _write_column(out, at, code, words, item, one, half):
-    """Write what the item-th number of every record becomes. What is asked of the code is asked
-    once, not for every record.
+    """Write what the item-th number of every record becomes.
+
+    What is asked of the code is asked once, not for every record.
     """
     encoding = code["encoding"]
     size = code["item_size"]

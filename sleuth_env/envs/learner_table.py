@@ -71,9 +71,7 @@ class LearnerTable(Table):
     # --- opponents ---
 
     def seat_opponents(self, opponents: Players) -> None:
-        """Let the same players sit at every game: one for all seats, or a list, the first to the
-        learner's left.
-        """
+        """Let the same players sit at every game: one for all seats, or a list from the learner's left on."""
         number = self.num_players - 1
         players = listed(opponents, number)
         if len(players) != number:
@@ -83,8 +81,9 @@ class LearnerTable(Table):
         self._shares = None
 
     def draw_opponents(self, opponents: Players, shares: Sequence[float] | None = None) -> None:
-        """Draw the players of every seat of games dealt from now on from these, in these shares;
-        games under way keep theirs.
+        """Draw the players of every seat of games dealt from now on from these, in these shares.
+
+        Games under way keep theirs.
         """
         players = listed(opponents)
         try:
@@ -142,9 +141,7 @@ class LearnerTable(Table):
 
     @contextmanager
     def undone_on_error(self) -> Iterator[None]:
-        """Run a block that moves games; if it fails, by a bot's mistake for instance, or is
-        interrupted, all is as before.
-        """
+        """Run a block that moves games; if it fails or is interrupted, all is as before."""
         states = opaque(self.states).copy()
         streams = self.streams.copy()
         kept = {name: array.copy() for name, array in self._per_game().items()}

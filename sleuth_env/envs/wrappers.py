@@ -46,9 +46,7 @@ class _TerminateIllegal(wrappers.BaseWrapper[str, Observation, int]):  # type: i
 
 
 class _OrderEnforcing(wrappers.OrderEnforcingWrapper[str, Observation, int]):  # type: ignore[misc]
-    """PettingZoo's wrapper, for which a snapshot put back is as good as a reset, whether through it
-    or behind its back.
-    """
+    """PettingZoo's wrapper, but putting a snapshot back counts as a reset."""
 
     def __init__(self, env: Any) -> None:
         self._raw = env.unwrapped
@@ -56,8 +54,9 @@ class _OrderEnforcing(wrappers.OrderEnforcingWrapper[str, Observation, int]):  #
         self._has_updated = True
 
     def __getattr__(self, name: str) -> Any:
-        """Look up what a loop over the agents asks for where it is: every wrapper on the way costs
-        as much as a step of the game.
+        """Look up what a loop over the agents asks for where it is.
+
+        Every wrapper on the way costs as much as a step of the game.
         """
         if name in _ASKED_FOR and self._raw.has_reset:
             return getattr(self._raw, name)
@@ -85,7 +84,8 @@ class _OrderEnforcing(wrappers.OrderEnforcingWrapper[str, Observation, int]):  #
 
 
 def wrapped(env: GameEnv) -> Any:
-    """Wrap a game's environment as PettingZoo's classic games are: an illegal action ends the game
-    with -1 for its player.
+    """Return a game's environment wrapped as PettingZoo's classic games are.
+
+    An illegal action ends the game with -1 for its player.
     """
     return _OrderEnforcing(wrappers.AssertOutOfBoundsWrapper(_TerminateIllegal(env)))

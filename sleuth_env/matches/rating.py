@@ -19,8 +19,9 @@ Z_95 = 1.959963984540054
 
 
 def t_quantile(freedom: int) -> float:
-    """Return the 97.5 % point of Student's t (Cornish and Fisher's expansion from 3 degrees of
-    freedom on, within 0.5 %).
+    """Return the 97.5 % point of Student's t.
+
+    From 3 degrees of freedom on it is Cornish and Fisher's expansion, within 0.5 %.
     """
     if freedom < 3:
         return (math.inf, 12.706204736, 4.302652730)[freedom]

@@ -99,8 +99,9 @@ def read_metadata(path: str | Path, game: str = DEFAULT_GAME) -> dict[str, Any]:
 
 
 def read_policy_file(path: str | Path, game: str = DEFAULT_GAME) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read a policy file's metadata, as plain values of the right types, and its tensors, whose
-    shapes and numbers nobody has checked yet.
+    """Read a policy file's metadata, as plain values of the right types, and its tensors.
+
+    Nobody has checked the tensors' shapes and numbers yet.
 
     Raises:
         PolicyError: it is not a policy file of this format, or it is damaged.

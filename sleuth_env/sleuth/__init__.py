@@ -1,6 +1,4 @@
-"""The game module of Sleuth: everything that an adapter or a player may ask of the game (see
-`sleuth_env.game.Game`).
-"""
+"""The game module of Sleuth: everything that others ask of a game, see `sleuth_env.game.Game`."""
 
 from __future__ import annotations
 

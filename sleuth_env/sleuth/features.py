@@ -1,5 +1,4 @@
-"""View to network input: one layout table says what lies where in the flat observation, and writes
-it.
+"""From a view to network input: one layout table says what lies where, and writes it.
 
 Own seat first, opponents in turn order, so that one network serves all seats. Every number is a
 float32 in [0, 1]. The observation keeps all that the seat knows but the order of older events. Axis
@@ -149,11 +148,11 @@ def observation_size(options: Options, record: str = "sheet") -> int:
 
 @kernel
 def _write(rules, codes, views, view_words, evidence, sheets, sheet_words, one, half, out):
-    """Write observations, whose sheets are made on the way; evidence and sheets, of `ROWS_AT_ONCE`
-    rows or none, are working space.
+    """Write observations, whose sheets are made on the way; return the first broken row, -1 if there is none.
 
-    What is 1 is written as ``one``, and ``half`` is added to fractions, so that whole numbers are
-    rounded to the nearest. Gives the first row whose view no deal satisfies, -1 if there is none.
+    Broken is a row whose view no deal satisfies. Evidence and sheets, of `ROWS_AT_ONCE` rows or none,
+    are working space. What is 1 is written as ``one``, and ``half`` is added to fractions, so that
+    whole numbers are rounded to the nearest.
     """
     for first in range(0, out.shape[0], ROWS_AT_ONCE):
         last = min(first + ROWS_AT_ONCE, out.shape[0])
@@ -168,7 +167,7 @@ def _write(rules, codes, views, view_words, evidence, sheets, sheet_words, one, 
 
 
 class Observer(LayoutObserver):
-    """Write the observations of views, see `sleuth_env.layout.Observer`.
+    """Write the observations of views (VIEW [B]) into ``out`` (float32 or int8 [B, N]), see `Observer`.
 
     Its writes raise `Contradiction` for a view that no deal satisfies (not with "raw"); it cannot
     come from a game.

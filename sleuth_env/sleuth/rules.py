@@ -43,8 +43,9 @@ from .state import (
 
 @inner
 def may_ask(rules, s, target, question):
-    """Return whether the actor may ask so, the search card apart (s: the STATE record; or the actor's
-    VIEW record, with relative seats).
+    """Return whether the actor may ask so, the search card apart.
+
+    ``s`` is the STATE record, or the actor's VIEW record with relative seats.
     """
     if s["accusing"] != 0:
         return False
