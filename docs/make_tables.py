@@ -188,14 +188,16 @@ def match(body: str) -> str:
 
 def configuration(body: str) -> str:
     """Write every key of a configuration: its default, what it means and what is legal."""
+    from sleuth_env.game import DEFAULT_GAME, load_game
     from training.config import keys
 
     rows = []
-    for path, meaning, default in keys():
-        if path.startswith("options."):
+    for key in keys(load_game(DEFAULT_GAME)):
+        if key.path.startswith("options."):
             continue
+        default = key.default
         text = "null" if default is None else str(default).lower() if isinstance(default, bool) else str(default)
-        rows.append([f"`{path}`", f"`{text}`", meaning.replace("|", r"\|")])
+        rows.append([f"`{key.path}`", f"`{text}`", key.text.replace("|", r"\|")])
     rows.append(["`options`", "", "the [options of the game](game.md#options): `options: {num_players: 3}`"])
     return markdown("key | default | meaning", rows)
 

@@ -1,16 +1,21 @@
 """Sleuth, the deduction card game by Sid Sackson, as an environment for reinforcement learning.
 
->>> from sleuth_env import sleuth_v0  # PettingZoo, all players
+PettingZoo, for all players; Gymnasium, for one learner, or for many games at once:
+
+>>> from sleuth_env import sleuth_v0
+>>> env = sleuth_v0.env(num_players=4)
 >>> import gymnasium
->>> gymnasium.make("sleuth_env:sleuth_env/Sleuth-v0", num_players=4, opponents="sheet")  # Gymnasium, one learner
->>> gymnasium.make_vec("sleuth_env:sleuth_env/SleuthSelfPlay-v0", num_envs=64, num_players=4)  # many games, all players
+>>> solo = gymnasium.make("sleuth_env:sleuth_env/Sleuth-v0", num_players=4, opponents="sheet")
+>>> many = gymnasium.make_vec("sleuth_env:sleuth_env/SleuthSelfPlay-v0", num_envs=64, num_players=4)
+>>> many.reset(seed=1)[0].shape
+(64, 2580)
 
 Axis letters, used for every shape in this package: ``B`` games, ``P`` seats, ``A`` actions, ``C``
-    gem cards, ``Q`` questions,
-``H`` holders of cards (opponents and the missing gems), ``N`` numbers of an observation.
+gem cards, ``Q`` questions, ``H`` holders of cards (opponents and the missing gems), ``N`` numbers of
+an observation.
 
 Importing this registers the Gymnasium environments and loads nothing else: the public names below
-    are imported when first used.
+are imported when first used.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ FIRST_PARTY = {
     # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see
     # the test below).
     "sleuth/": ("bits", "kernels", "layout", "deduction", "sleuth"),
-    "sleuth/relational": ("kernels", "game", "policies.mlp", "policies.policy_file", "sleuth"),
+    "sleuth/relational": ("kernels", "game", "policies.mlp", "policies.operations", "policies.policy_file", "sleuth"),
     # What knows no game.
     "policies/": ("bits", "kernels", "checks", "files", "game", "options", "policies"),
     "matches/table": ("actions", "bits", "game"),

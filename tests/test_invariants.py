@@ -78,6 +78,7 @@ class GameMachine(RuleBasedStateMachine):
     @rule(seed=st.integers(0, 2**64 - 1))
     def deal_again(self, seed: int) -> None:
         kernels.deal(self.rules, self.states, np.array([seed], "u8"))
+        self.rewards = np.zeros((1, 7))
         self.turns_seen = 1
 
     @rule(action=st.integers(-5, 1300))

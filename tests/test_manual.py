@@ -25,6 +25,7 @@ from PIL import Image
 from docs import make_pictures, make_tables
 from docs.make_tables import BUILDERS, MATCH, TABLE, cells, pages, up_to_date
 from sleuth_env.cli.commands import parse
+from sleuth_env.game import DEFAULT_GAME, load_game
 from sleuth_env.policies.policy import save_policy
 from sleuth_env.policies.policy_file import pretrained_names
 from sleuth_env.sleuth.bots import BOTS
@@ -232,6 +233,7 @@ def commands() -> dict[str, list[str]]:
 
 COMMANDS = commands()
 TRAINING = {"train": "command", "imitate": "imitation", "plot": "figure", "fit_racer": "fit_racer"}
+OF_A_GAME = ("train", "imitate")
 # What is shown of the shell, and no command of the project.
 SHELL = ("git clone", "cd ", "pip install", "source ", "pre-commit ")
 
@@ -245,7 +247,8 @@ def test_every_command_line_parses(command: str) -> None:
         package, name = words[2].split(".")
         assert package == "training"
         assert importlib.util.find_spec(words[2]) is not None
-        parser = importlib.import_module(f"training.{TRAINING[name]}").make_parser()
+        make_parser = importlib.import_module(f"training.{TRAINING[name]}").make_parser
+        parser = make_parser(load_game(DEFAULT_GAME)) if name in OF_A_GAME else make_parser()
         parses(parser.parse_args, words[3:], bare=len(words) == 3)
     elif words[0] == "python":
         script = (ROOT / words[1]).read_text()

@@ -1,4 +1,4 @@
-"""Policies that come with the package, named as ``pretrained:4p`` wherever a player is named."""
+"""Policies that come with the package: ``pretrained:sleuth-4p``, or ``pretrained:4p``, wherever a player is named."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "pretrained"
     folder.mkdir()
     for options in (Options(num_players=3), FOUR):
-        save_policy(random_policy(options, steps=77), folder / f"{options.num_players}p.safetensors", VERSIONS)
+        save_policy(random_policy(options, steps=77), folder / f"sleuth-{options.num_players}p.safetensors", VERSIONS)
     monkeypatch.setattr(policy_file, "PRETRAINED_FOLDER", folder)
     return folder
 
@@ -88,10 +88,10 @@ def test_it_is_an_opponent_of_learners(tmp_path: Path) -> None:
 def test_it_plays_as_the_same_file_does_by_its_path(shipped: Path) -> None:
     by_name, by_path = (
         play_match(sleuth, FOUR, [name, "sheet", "sheet", "random"], 3, 1)
-        for name in ("pretrained:4p", str(shipped / "4p.safetensors"))
+        for name in ("pretrained:sleuth-4p", str(shipped / "sleuth-4p.safetensors"))
     )
     assert by_name.entries[0].wins == by_path.entries[0].wins
-    assert by_name.mean_turns == by_path.mean_turns
+    assert by_name.counts == by_path.counts
 
 
 WRONG = ["pretrained:9p", "pretrained:", "pretrained:4p.safetensors", "pretrained:../pretrained/4p", "pretrained:\n"]
@@ -104,12 +104,12 @@ def test_a_name_that_is_not_there_is_answered_by_what_is(name: str, capsys: pyte
         assert main(words) == 2
         errors = said(capsys)[1]
         assert errors.count("\n") == 1
-        assert "comes with this version; it brings pretrained:3p, pretrained:4p" in errors
+        assert "; this version includes pretrained:sleuth-3p, pretrained:sleuth-4p" in errors
 
 
 def test_where_none_is_shipped_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy_file, "PRETRAINED_FOLDER", tmp_path / "nothing")
-    with pytest.raises(PolicyError, match="it brings none"):
+    with pytest.raises(PolicyError, match="this version includes none"):
         load_policy("pretrained:4p")
     with pytest.raises(PolicyError, match="one of the bots random, cautious, sheet, entropy, racer, or a policy file"):
         make_player("watson", FOUR)
@@ -119,7 +119,8 @@ def test_where_none_is_shipped_that_is_said(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize("player", ["pretrained:4p", "watson"])
 def test_one_for_other_options_or_an_unknown_bot_is_refused(player: str) -> None:
     with pytest.raises(
-        PolicyError, match=r"num_players=4|bots random, .*, pretrained:3p, pretrained:4p, or a policy file"
+        PolicyError,
+        match=r"num_players=4|bots random, .*, pretrained:sleuth-3p, pretrained:sleuth-4p, or a policy file",
     ):
         make_player(player, Options(num_players=3))
 
@@ -129,7 +130,7 @@ def test_one_for_other_options_or_an_unknown_bot_is_refused(player: str) -> None
 def test_the_help_names_those_there_are(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main([command, "--help"])
-    assert "(pretrained:3p, pretrained:4p)" in " ".join(capsys.readouterr().out.split())
+    assert "(pretrained:sleuth-3p, pretrained:sleuth-4p)" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_wheel_holds_the_package_s_folder() -> None:
@@ -141,7 +142,8 @@ def test_a_wheel_holds_the_package_s_folder() -> None:
 
 @pytest.mark.parametrize("name", pretrained_names())
 def test_what_is_shipped_can_be_loaded_and_is_small(name: str) -> None:
-    assert f"{policy_file.PRETRAINED}{load_policy(name).options.num_players}p" == name
+    policy = load_policy(name)
+    assert f"{policy_file.PRETRAINED}{policy.game.NAME}-{policy.options.num_players}p" == name
     assert Path(policy_file.located(name)).stat().st_size <= 5 << 20
 
 

@@ -179,9 +179,10 @@ def numpy_policy(
 class ActorCritic(nn.Module):
     """Policy and value: two perceptrons that share no weights.
 
-    They take observations without their zeros. Their first layers lie side by side in one matrix, so that the sparse product is done once:
-    `first`, [N, 2 H] in blocks of columns, the policy's half first. Weights begin orthogonal, those
-    of the policy's last layer small, so that at first only the initial biases count.
+    They take observations without their zeros. Their first layers lie side by side in one matrix,
+    so that the sparse product is done once: `first`, [N, 2 H] in blocks of columns, the policy's
+    half first. Weights begin orthogonal, those of the policy's last layer small, so that at first
+    only the initial biases count.
     """
 
     def __init__(self, config: Config) -> None:

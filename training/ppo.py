@@ -1,7 +1,7 @@
 """Proximal policy optimisation by self-play.
 
-Every seat of a game is the learner's or an opponent's. A `PpoLearner` draws who sits where, plays a rollout (see `training.rollout`), updates its network by
-it, and can be stored.
+Every seat of a game is the learner's or an opponent's. A `PpoLearner` draws who sits where, plays a
+rollout (see `training.rollout`), updates its network by it, and can be stored.
 
 Schulman, Wolski, Dhariwal, Radford, Klimov, "Proximal policy optimization algorithms", 2017.
 Axis letters: ``B`` games, ``K`` some of them, ``P`` seats, ``A`` actions, ``N`` numbers of an

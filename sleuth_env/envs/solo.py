@@ -245,7 +245,8 @@ class GameSoloVectorEnv(_Solo, VectorEnv[NDArray[np.float32], NDArray[np.int64],
         num_envs: B.
         render_mode: None, "ansi" or "rgb_array" (`render` returns tuples, one of each game) or
             "human" (text on the standard output).
-        opponents, learner_seat, record, illegal, max_cycles, **options: see `GameSoloEnv`.
+        opponents: see `GameSoloEnv`, as for the arguments that follow.
+        **options: the game's options.
 
     Raises:
         ValueError: an argument has an unknown name or value.

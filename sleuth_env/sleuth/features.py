@@ -134,6 +134,10 @@ def observation_layout(options: Options, record: str = "sheet") -> Layout:
 
     Raises:
         ValueError: an unknown record.
+
+    >>> layout = observation_layout(Options(num_players=4))
+    >>> layout.size, layout["hand"], [block.axes for block in layout][2]
+    (2580, slice(0, 36, None), ('holder', 'gem'))
     """
     return _layout(options.num_players, options.missing, options.max_turns, record)
 
