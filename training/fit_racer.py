@@ -80,7 +80,7 @@ def play(options: Options, explorer: Explorer, seed: int, num_games: int) -> dic
         decisions = zip(rows.tolist(), table.actors[rows].tolist(), strict=True)
         who.update(zip(table.decision_seeds(rows).tolist(), decisions, strict=True))
         table.play_round()
-    won = table.states["place"] == 1
+    won = table.standings() == 1
     found = {}
     for moment in MOMENTS:
         notes = [(race, won[who[number]]) for at, number, race in explorer.waited if at == moment]

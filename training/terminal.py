@@ -49,8 +49,8 @@ def add_keys(parser: Parser, game: Game) -> None:
     """Add one option for each key of the schema."""
     group = parser.add_argument_group(
         "keys of the configuration",
-        "They win over the file; values are YAML, e.g. --network.hidden '[64, 64]'. "
-        f"The options are those of the game {game.NAME!r}; another configuration or --game has its own.",
+        "They win over the file; values are YAML, e.g. --network.hidden '[64, 64]'. The options are\n"
+        f"those of the game {game.NAME!r}; another configuration or --game has its own.",
     )
     for path, text, default in keys(game):
         shown = "null" if default is None else str(default).lower() if isinstance(default, bool) else default
