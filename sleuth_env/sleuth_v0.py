@@ -81,7 +81,6 @@ import pettingzoo
 
 from . import sleuth
 from .envs.aec import GameEnv
-from .envs.rendering import RENDER_MODES
 from .envs.solo import GameSoloEnv, GameSoloVectorEnv
 from .envs.vector import GameVectorEnv
 from .envs.wrappers import wrapped
@@ -98,12 +97,7 @@ class raw_env(GameEnv):  # noqa: N801 - PettingZoo's name for it
     """
 
     game: ClassVar[Game] = GAME
-    metadata: ClassVar[dict[str, Any]] = {
-        "name": "sleuth_v0",
-        "render_modes": list(RENDER_MODES),
-        "render_fps": 2,
-        "is_parallelizable": False,
-    }
+    metadata: dict[str, Any] = {**GameEnv.metadata, "name": "sleuth_v0"}  # noqa: RUF012
 
 
 def env(

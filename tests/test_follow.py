@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -19,7 +19,7 @@ from sleuth_env.envs.sb3 import vec_env_class
 from sleuth_env.envs.solo import GameSoloEnv, GameSoloVectorEnv
 from sleuth_env.envs.vector import GameVectorEnv
 from sleuth_env.envs.wrappers import wrapped
-from sleuth_env.game import Game, MissingPartError, load_game
+from sleuth_env.game import MissingPartError, load_game
 from sleuth_env.matches.match import play_match
 from sleuth_env.matches.rating import win_shares
 from sleuth_env.policies.mlp import Mlp
@@ -30,9 +30,7 @@ MODULE = "tests.support.follow"
 COUNTS = range(3, 9)
 
 
-class FollowEnv(GameEnv):
-    game: ClassVar[Game] = follow  # type: ignore[assignment]
-    metadata: ClassVar[dict[str, Any]] = {"name": "follow_v0", "render_modes": [], "is_parallelizable": False}
+FollowEnv = bound(GameEnv, follow)  # type: ignore[arg-type]
 
 
 def random_policy(options: follow.Options, seed: int = 0) -> Policy:

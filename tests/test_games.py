@@ -31,8 +31,7 @@ def named(options: Any) -> dict[str, Any]:
 
 
 def aec(tried: Tried, options: Any, **settings: Any) -> GameEnv:
-    face = type("Env", (GameEnv,), {"game": tried.game, "metadata": {"name": "tried", "render_modes": []}})
-    return face(**settings, **named(options))
+    return bound(GameEnv, tried.game)(**settings, **named(options))
 
 
 # --- conformance ---

@@ -58,7 +58,7 @@ FIRST_PARTY = {
     "envs/binding": ("game",),
     "envs/resetting": ("checks",),
     "envs/rendering": ("checks", "game"),
-    "envs/aec": ("actions", "checks", "game", "envs.rendering", "envs.snapshot"),
+    "envs/aec": ("actions", "checks", "game", "envs.binding", "envs.rendering", "envs.snapshot"),
     "envs/wrappers": ("actions", "envs.aec"),
     "envs/": ("actions", "checks", "game", "threads", "matches", "envs"),
     "sleuth_v0": ("game", "envs", "sleuth"),

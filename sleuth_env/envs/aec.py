@@ -8,7 +8,7 @@ Axis letters: ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -20,7 +20,8 @@ from pettingzoo import AECEnv
 from ..actions import action_number, refusal
 from ..checks import check_choice, check_seed, whole_number
 from ..game import NO_GAME, Believes, Game, Records, Transcribed, has_part, make_options, needed, opaque, player_name
-from .rendering import NO_RENDER_MODE, check_render_mode, render_view
+from .binding import Bound
+from .rendering import NO_RENDER_MODE, RENDER_MODES, check_render_mode, render_view
 from .snapshot import Snapshot, bytes_of, snapshot_of
 
 Observation = dict[str, NDArray[Any]]
@@ -59,7 +60,7 @@ class _Buffers:
         self.observers = game.Observer(self.rules, self.views, record)
 
 
-class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo has no type information
+class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo has no type information
     """Play one game between ``player_0``, ``player_1``, ... (the seats, clockwise).
 
     Nobody terminates early: a player who is out stays in `agents`, is skipped, and all end in the
@@ -80,8 +81,11 @@ class GameEnv(AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo
         ValueError: an argument has an unknown name or value.
     """
 
-    game: ClassVar[Game]
-    metadata: ClassVar[dict[str, Any]]
+    metadata: dict[str, Any] = {  # noqa: RUF012
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 2,
+        "is_parallelizable": False,
+    }
 
     def __init__(
         self,

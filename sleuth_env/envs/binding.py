@@ -1,9 +1,9 @@
-"""How a neutral environment is bound to a game: by a class variable, as in PettingZoo's face."""
+"""How a neutral environment is bound to a game: by a class variable."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from ..game import Game
 
@@ -14,6 +14,7 @@ class Bound:
     """A class whose subclasses each know their game."""
 
     game: ClassVar[Game]
+    metadata: dict[str, Any]
 
 
 @cache
@@ -22,4 +23,6 @@ def bound(face: type[T], game: Game) -> type[T]:
 
     A game of this package has such classes by name (see `sleuth_v0`); for others this makes them.
     """
-    return cast(type[T], type(f"{game.NAME.title()}{face.__name__.removeprefix('Game')}", (face,), {"game": game}))
+    name = f"{game.NAME.title()}{face.__name__.removeprefix('Game')}"
+    metadata = {**face.metadata, "name": f"{game.NAME}_v0"}
+    return cast(type[T], type(name, (face,), {"game": game, "metadata": metadata}))
