@@ -141,7 +141,7 @@ def __getattr__(name: str) -> Any:
     if name == "SleuthVecEnv":
         from .envs.sb3 import vec_env_class
 
-        return vec_env_class(GAME, name)  # type: ignore[arg-type]
+        return vec_env_class(GAME, name, __name__)  # type: ignore[arg-type]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

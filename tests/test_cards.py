@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from sleuth_env.options import parse_option
 from sleuth_env.sleuth import cards
 from sleuth_env.sleuth.cards import OptionError, Options, make_rules, num_actions, question_gems
 from tests.support import oracle
@@ -204,13 +205,13 @@ def test_values_of_numpy_are_checked_like_plain_ones(bad: dict) -> None:
 
 @pytest.mark.parametrize("field", fields(Options), ids=lambda field: field.name)
 def test_the_text_of_an_option_is_read_as_its_value(field: Field) -> None:
-    value = cards.parse_option(field.name, str(field.default))
+    value = parse_option(Options, field.name, str(field.default))
     assert (value, type(value)) == (field.default, type(field.default))
 
 
 @pytest.mark.parametrize(("text", "value"), [("true", True), ("True", True), ("false", False), ("False", False)])
 def test_a_boolean_is_read_in_yamls_and_in_pythons_words(text: str, value: bool) -> None:
-    assert cards.parse_option("super_sleuth", text) is value
+    assert parse_option(Options, "super_sleuth", text) is value
 
 
 @pytest.mark.parametrize(
@@ -221,9 +222,9 @@ def test_a_boolean_is_read_in_yamls_and_in_pythons_words(text: str, value: bool)
     ],
 )
 def test_a_text_that_fits_no_option_is_left_for_the_options_to_refuse(name: str, text: str) -> None:
-    assert cards.parse_option(name, text) == text
+    assert parse_option(Options, name, text) == text
     with pytest.raises(OptionError, match=f"{name} must be .*, got {re.escape(repr(text))}"):
-        Options(**{name: cards.parse_option(name, text)})
+        Options(**{name: parse_option(Options, name, text)})
 
 
 @given(options=all_options())

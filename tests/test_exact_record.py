@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import subprocess
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -15,8 +16,7 @@ from sleuth_env.deduction.automata import INTRICATE, NO_DEAL
 from sleuth_env.deduction.counting import BROKEN
 from sleuth_env.deduction.evidence import Contradiction
 from sleuth_env.sleuth import FINISHED, OUT, Options, legal, make_rules, num_actions, view
-from sleuth_env.sleuth import belief as module
-from sleuth_env.sleuth.belief import beliefs, odds
+from sleuth_env.sleuth.belief import Beliefs, beliefs, odds
 from sleuth_env.sleuth.cards import NUM_PAIRS, PAIRS
 from sleuth_env.sleuth.clues import read_sheet
 from sleuth_env.sleuth.features import observation_layout, write_observations
@@ -27,6 +27,8 @@ from tests.support.positions import positions
 from tests.support.strategies import KNOWING, PATIENT, option_name
 from tests.support.substitution import play
 
+# The package has a function of this name too.
+module = import_module("sleuth_env.sleuth.belief")
 GAMES = [
     Options(3),
     Options(4),
@@ -140,7 +142,7 @@ def test_where_nothing_can_be_counted_all_that_the_sheet_leaves_open_is_equally_
     rules = make_rules(options)
     views = positions(options, "sheet", 1, seed=2)
 
-    def too_intricate(rules: np.ndarray, views: np.ndarray, now: bool) -> module.Beliefs:
+    def too_intricate(rules: np.ndarray, views: np.ndarray, now: bool) -> Beliefs:
         found = beliefs(rules, views, now=now)
         found.results["code"] = INTRICATE
         found.holders[:] = np.nan

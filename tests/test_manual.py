@@ -201,7 +201,7 @@ def test_the_tables_of_all_bots_are_made_from_the_results_beside_their_script() 
     script = script_module("tables")
     rows = json.loads(script.RESULTS.read_text())
     assert script.tables(rows) in PAGES["docs/results.md"]
-    assert {script.cell_of(row) for row in rows} == set(itertools.product(BOTS, script.VARIANTS, script.DEALS))
+    assert {script.subject_of(row) for row in rows} == set(itertools.product(BOTS, script.VARIANTS, script.DEALS))
     assert all(map(script.is_current, rows))
 
 

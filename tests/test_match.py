@@ -231,8 +231,8 @@ def test_different_bots_of_one_name_are_different_entries() -> None:
 def test_the_sheet_bot_beats_random_bots_and_accuses_rightly() -> None:
     sheet, random = play_match(sleuth, THREE, ["sheet", "random", "random"], 40, seed=2).entries
     assert sheet.win_low > 0.6
-    assert sheet.wrong_accusations == 0
-    assert random.wrong_accusations > 1
+    assert sheet.counts["wrong_accusations"] == 0
+    assert random.counts["wrong_accusations"] > 1
 
 
 def test_a_win_is_the_first_place_where_more_are_played_for() -> None:
@@ -244,7 +244,7 @@ def test_a_win_is_the_first_place_where_more_are_played_for() -> None:
 def test_truncated_games_are_counted_and_won_by_nobody() -> None:
     result = play_match(sleuth, Options(num_players=3, max_turns=2), ["sheet", "cautious", "cautious"], 5)
     assert result.truncated == result.nobody_won == 1
-    assert result.mean_turns == 2
+    assert result.counts["turns"] == 2
     assert [entry.win_share for entry in result.entries] == [0, 0]
 
 

@@ -217,9 +217,9 @@ def test_max_cycles_is_another_name_of_max_turns() -> None:
         ({"num_players": 8}, "num_players must be an integer from 3 to 7, got 8"),
         ({"record": "full"}, "record must be one of 'sheet', 'raw', 'exact', got 'full'"),
         ({"render_mode": "text"}, "render_mode must be one of None, 'human', 'ansi', 'rgb_array', got 'text'"),
-        ({"viewpoint": 4}, "4 is no player: the players are player_0, .*, or their seats 0 to 3"),
-        ({"viewpoint": "player_9"}, "'player_9' is no player"),
-        ({"viewpoint": True}, "True is no player"),
+        ({"viewpoint": 4}, "4 is not a player: the players are player_0, .*, or their seats 0 to 3"),
+        ({"viewpoint": "player_9"}, "'player_9' is not a player"),
+        ({"viewpoint": True}, "True is not a player"),
         ({"max_cycles": 0}, "max_turns must be an integer from 1"),
     ],
 )

@@ -356,7 +356,7 @@ def test_the_drawing_shows_what_the_learner_knows(capsys: pytest.CaptureFixture[
 FRESH = """
 import gymnasium, random
 env = gymnasium.make("sleuth_env:sleuth_env/Sleuth-v0", num_players=4, opponents="sheet", learner_seat="random")
-from tests.playing import digest, episode
+from tests.support.playing import digest, episode
 print(digest([episode(env, 3), episode(env, None)]))
 """
 

@@ -228,12 +228,13 @@ class LearnerGames(Bound):
 
 
 @cache
-def vec_env_class(game: Game, name: str) -> type:
+def vec_env_class(game: Game, name: str, module: str = __name__) -> type:
     """Return the vectorised environment of a game for Stable-Baselines3, see `LearnerGames`.
 
     Args:
         game: the game module.
         name: of the class.
+        module: where it can be imported from, for copies and pickles.
 
     Raises:
         ImportError: Stable-Baselines3 is not installed.
@@ -242,4 +243,4 @@ def vec_env_class(game: Game, name: str) -> type:
         from stable_baselines3.common.vec_env import VecEnv
     except ImportError as error:
         raise ImportError(f"{name} needs Stable-Baselines3: pip install stable-baselines3 sb3-contrib") from error
-    return type(name, (LearnerGames, VecEnv), {"game": game, "__doc__": LearnerGames.__doc__, "__module__": __name__})
+    return type(name, (LearnerGames, VecEnv), {"game": game, "__doc__": LearnerGames.__doc__, "__module__": module})
