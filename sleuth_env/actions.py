@@ -16,9 +16,6 @@ from .game import Game
 ILLEGAL_REWARD = -1.0  # where an illegal action ends the game
 
 
-# --- actions ---
-
-
 class IllegalAction(ValueError):  # noqa: N818
     """An action was refused; the game has not changed.
 
@@ -64,7 +61,7 @@ def refusal(game: Game, options: Any, action: int, legal: NDArray[Any], player: 
     """Return the error that says in the game's words why an action is refused, with some that are legal (u1 [A])."""
     name = game.action_name(action, options)
     numbers = np.flatnonzero(legal)
-    # A few from every part of the list: its first ones would all be the same question, paid with different cards.
+    # A few from every part of the list: neighbours are much alike.
     some = numbers[np.unique(np.linspace(0, len(numbers) - 1, 6).astype(np.int64))] if len(numbers) else numbers
     examples = ", ".join(f"{a} ({game.action_name(int(a), options)})" for a in some)
     return IllegalAction(

@@ -1,8 +1,7 @@
 """Bit masks and the per-game random generator that the kernels share.
 
-A set of cards is an int64 mask: bit ``c`` is set when card ``c`` is in the set (36 gem cards or 54
-    search cards fit).
-The random generator is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+A set of cards is an int64 mask: bit ``c`` is set when card ``c`` is in the set; 63 cards fit. The
+random generator is SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
 generators", 2014); its whole state is one uint64, so it can be a field of a game record and a row
 of a batch draws what a batch of one draws.
 """

@@ -12,14 +12,18 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .checks import check_choice
 from .options import check_names
 
 Records = NDArray[np.void]
@@ -74,18 +78,18 @@ class Bot(Protocol):
 class Game(Protocol):
     """The core: what every game module has.
 
-    Functions that take ``rules`` are kernels: they write into their last arguments, allocate nothing
-    that the caller keeps, and treat each row of a batch alone. Of a state's fields only ``actor`` is
-    known outside of the game: the seat that decides, -1 when the game is finished or none has been
-    dealt. A game is finished for everybody at once. Of the options only ``num_players`` and
-    ``max_turns`` are.
+    Functions that take ``rules`` are kernels: they write all of their last arguments, zeros included,
+    whatever lay in them before; they allocate nothing that the caller keeps, and treat each row of a
+    batch alone. ``P`` is the number of players. Of a state's fields only ``actor`` is known outside of
+    the game: the seat that decides, -1 when the game is finished or none has been dealt. A game is
+    finished for everybody at once. Of the options only ``num_players`` and ``max_turns`` are known.
     """
 
     __name__: str
     NAME: str  # of the game, with which the names of its environments, policy files and texts begin
-    Options: Any  # frozen dataclass of `options.option` fields that validates itself
-    STATE: Any  # the dtype of a whole game, hidden cards and random generator included
-    VIEW: Any  # the dtype of all that one seat may know
+    Options: Any  # frozen, hashable dataclass of `options.option` fields that validates itself
+    STATE: Any  # the dtype of a whole game, hidden cards and random generator included; `actor` is signed
+    VIEW: Any  # the dtype of all that one seat may know: aligned signed integers, a multiple of 8 bytes in all
     RECORDS: tuple[str, ...]  # the kinds of observation, default first, the cheapest to write among them
     CHEAPEST_RECORD: str  # the kind that costs least to write
     BOTS: Mapping[str, Any]  # the built-in bots by name
@@ -98,7 +102,11 @@ class Game(Protocol):
     SCORED: Mapping[str, str]
 
     def make_rules(self, options: Any, /) -> Records:
-        """Return the rules as the one-record array that the kernels take."""
+        """Return the rules as the one-record array that the kernels take.
+
+        Raises:
+            ValueError: these are not `Options` of this game.
+        """
         ...
 
     def num_actions(self, options: Any, /) -> int:
@@ -114,7 +122,10 @@ class Game(Protocol):
         ...
 
     def deal(self, rules: Records, states: Records, seeds: NDArray[np.uint64], /) -> None:
-        """Begin a new game in each of ``states`` (STATE [B]), all of whose randomness comes from its seed (u8 [B])."""
+        """Begin a new game in each of ``states`` (STATE [B]), all of whose randomness comes from its seed (u8 [B]).
+
+        Every field of a state is overwritten, and afterwards somebody is to act.
+        """
         ...
 
     def legal(self, rules: Records, states: Records, out: NDArray[np.uint8], /) -> None:
@@ -149,12 +160,16 @@ class Game(Protocol):
     def settled(self, rules: Records, states: Records, settled: NDArray[np.uint8], due: NDArray[np.float64], /) -> None:
         """Mark the seats whose reward cannot change any more (u1 [B, P]), with what they are still to get (f8 [B, P]).
 
-        Nothing is due in a finished game, or to a seat that is not settled.
+        Nothing is due in a finished game, or to a seat that is not settled. It may be asked at any
+        moment.
         """
         ...
 
     def standings(self, rules: Records, states: Records, places: NDArray[np.int32], /) -> None:
-        """Write each seat's place (i4 [B, P]): 1 for the first, equal numbers for a tie, 0 for no place."""
+        """Write each seat's place (i4 [B, P]): 1 for the first, equal numbers for a tie, 0 for no place.
+
+        It may be asked at any moment; the place of a seat that is settled stays as it is.
+        """
         ...
 
     def counts(self, rules: Records, states: Records, /) -> Mapping[str, NDArray[Any]]:
@@ -331,31 +346,79 @@ def _lacking(module: Any, part: type[Any]) -> Iterator[str]:
     return (name for name in names if not name.startswith("_") and not hasattr(module, name))
 
 
-@cache
+class GameError(ValueError):
+    """There is no such game, or a module does not keep the contract of a game; the message says why."""
+
+
 def load_game(name: str) -> Game:
     """Import a game: one of this package by its name, or any other by the full name of its module.
 
     Raises:
-        ValueError: there is no such game, or the module lacks a name of `Game`.
+        GameError: there is no such game, its module cannot be imported, or it does not keep the
+            contract.
 
     >>> load_game("sleuth").NAME
     'sleuth'
     """
-    if not isinstance(name, str):
-        raise ValueError(f"game must be {_game_names()}, got {name!r}")
     full_name = f"{__package__}.{name}" if name in GAMES else name
+    if not isinstance(full_name, str) or not all(part.isidentifier() for part in full_name.split(".")):
+        raise GameError(f"game must be {_game_names()}, got {name!r}")
+    return _imported(full_name, name)
+
+
+@cache
+def _imported(full_name: str, name: str) -> Game:
     try:
         module = import_module(full_name)
-    except ModuleNotFoundError as error:
-        if full_name != error.name and not full_name.startswith(f"{error.name}."):
-            raise
-        raise ValueError(f"there is no game {name!r}: a game is {_game_names()}") from error
-    except (AttributeError, TypeError, ValueError) as error:
-        raise ValueError(f"game must be {_game_names()}, got {name!r}") from error
-    lacking = list(_lacking(module, Game))
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and f"{full_name}.".startswith(f"{error.name}."):
+            raise GameError(f"there is no game {name!r}: a game is {_game_names()}") from error
+        # Whatever is wrong in somebody's module is said in one line; its traceback follows as the cause.
+        raise GameError(f"the game {name!r} cannot be imported: {_place_of(error, full_name)}: {error!r}") from error
+    return check_game(module)
+
+
+def _place_of(error: BaseException, module: str) -> str:
+    """Return the file and line where an error comes from: in a module's own files, if it passed through them."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if module.replace(".", os.sep) in frame.filename]
+    frame = [*frames, *own][-1]
+    return f"{frame.filename}:{frame.lineno}"
+
+
+def check_game(game: Any) -> Game:
+    """Return a game module, after a check of what can be told without options.
+
+    Raises:
+        GameError: it is not a module, or does not keep the contract.
+    """
+    if not isinstance(game, ModuleType):
+        raise GameError(f"game must be a game module, which load_game returns, got {game!r:.100}")
+    if game.__name__ not in _checked:
+        _check_contract(game)
+        _checked.add(game.__name__)
+    return cast(Game, game)
+
+
+_checked: set[str] = set()
+
+
+def _check_contract(game: ModuleType) -> None:
+    lacking = list(_lacking(game, Game))
     if lacking:
-        raise ValueError(f"{name!r} is not a game: the module lacks {', '.join(lacking)}")
-    return cast(Game, module)
+        raise GameError(f"{game.__name__!r} is not a game: the module lacks {', '.join(lacking)}")
+    one_of = {
+        "DEFAULT_BOT": tuple(game.BOTS),
+        "CHEAPEST_RECORD": tuple(game.RECORDS),
+        "DECLINE": (*game.OFFERED, ""),
+    }
+    for name, choices in one_of.items():
+        check_choice(f"{name} of the game {game.__name__!r}", getattr(game, name), choices, GameError)
+    actor = np.dtype(game.STATE)["actor"] if "actor" in (np.dtype(game.STATE).names or ()) else None
+    if actor is None or actor.kind != "i":
+        raise GameError(f"STATE of the game {game.__name__!r} must have a field actor of signed integers, got {actor}")
 
 
 def _game_names() -> str:

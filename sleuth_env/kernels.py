@@ -13,11 +13,16 @@ NOT_KEPT = "they cannot be kept for later starts: set NUMBA_CACHE_DIR to a folde
 _notice = {"about": KEPT}
 
 
+# The modules whose kernels are announced, other packages' games among them.
+_modules: set[str] = set()
+
+
 def kernel(function: Any) -> Any:
     """Compile a function at its first use: serial and without the GIL.
 
     A caller that wants threads splits the batch.
     """
+    _modules.add(function.__module__)
     try:
         return njit(cache=True, nogil=True)(function)
     except RuntimeError:
@@ -44,7 +49,7 @@ class _CompileNotice(event.Listener):
     def on_start(self, event: Any) -> None:
         """Say it, if a kernel of this package is the first one to be compiled."""
         module = getattr(event.data["dispatcher"].py_func, "__module__", "")
-        if not self.said and module.startswith("sleuth_env"):
+        if not self.said and (module in _modules or module.startswith("sleuth_env")):
             self.said = True
             sys.stderr.write(f"sleuth-env: compiling kernels at their first use; {_notice['about']}\n")
             sys.stderr.flush()

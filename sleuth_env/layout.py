@@ -122,6 +122,8 @@ def _encode(block: Block, at: int, view: np.dtype[Any], sheet: np.dtype[Any]) ->
     from_sheet = block.field in (sheet.names or ())
     dtype, offset = (sheet if from_sheet else view).fields[block.field][:2]  # type: ignore[index]
     item_size = dtype.base.itemsize
+    if dtype.base.kind != "i" or offset % item_size:
+        raise ValueError(f"{block.field} must be signed integers at a multiple of their size, got {dtype} at {offset}")
     start = offset // item_size + block.column
     only = view.fields[block.only][1] // 8 if block.only else -1  # type: ignore[index]
     width = block.shape[-1]
@@ -152,9 +154,16 @@ class Layout:
         blocks: in the order in which they lie in the observation.
         view: the dtype of the game's views.
         sheet: the dtype of the record that the game derives from a view, if it has one.
+
+    Raises:
+        ValueError: a dtype has not a multiple of 8 bytes, or a block's field is not of aligned signed
+            integers.
     """
 
     def __init__(self, blocks: Sequence[Block], view: np.dtype[Any], sheet: np.dtype[Any] = NO_SHEET) -> None:
+        for name, dtype in (("view", view), ("sheet", sheet)):
+            if dtype.itemsize % 8:
+                raise ValueError(f"the {name} must have a multiple of 8 bytes, got {dtype.itemsize}: use align=True")
         self.blocks = tuple(blocks)
         ends = np.cumsum([block.size for block in blocks]).tolist()
         self._slices = {block.name: slice(end - block.size, end) for block, end in zip(blocks, ends, strict=True)}

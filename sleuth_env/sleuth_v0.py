@@ -75,7 +75,7 @@ Version history
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import pettingzoo
 
@@ -132,16 +132,12 @@ class SleuthVectorEnv(GameVectorEnv):
     game: ClassVar[Game] = GAME
 
 
-if TYPE_CHECKING:
-    pass
-
-
 def __getattr__(name: str) -> Any:
     """Return `SleuthVecEnv`, which needs Stable-Baselines3, when it is first asked for."""
     if name == "SleuthVecEnv":
         from .envs.sb3 import vec_env_class
 
-        return vec_env_class(GAME, name, __name__)  # type: ignore[arg-type]
+        return vec_env_class(GAME, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

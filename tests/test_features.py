@@ -282,3 +282,17 @@ def test_no_views_give_no_observations(record: str) -> None:
     out = np.zeros((0, observation_size(Options(3), record)), np.float32)
     write_observations(make_rules(Options(3)), np.zeros(0, VIEW), out, record)
     assert out.size == 0
+
+
+@pytest.mark.parametrize(
+    ("dtype", "said"),
+    [
+        (np.dtype([("a", "u1", 8)]), "a must be signed integers at a multiple of their size"),
+        (np.dtype([("a", "f8")]), "a must be signed integers"),
+        (np.dtype([("x", "i1"), ("a", "i8"), ("pad", "i1", 7)]), "a must be signed integers at a multiple"),
+        (np.dtype([("a", "i4")]), "the view must have a multiple of 8 bytes, got 4: use align=True"),
+    ],
+)
+def test_a_view_that_the_kernels_cannot_read_is_refused(dtype: np.dtype, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        layout.Layout([layout.Block("a", "a", (1,))], dtype)

@@ -5,6 +5,7 @@ of records.
 from __future__ import annotations
 
 import types
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,9 @@ from sleuth_env.game import (
     Believes,
     Drawn,
     Game,
+    GameError,
     MissingPartError,
+    check_game,
     has_part,
     load_game,
     make_options,
@@ -28,7 +31,11 @@ from sleuth_env.game import (
     needed,
     opaque,
 )
+from sleuth_env.matches.match import play_match
+from sleuth_env.matches.players import make_player
+from sleuth_env.matches.table import Table
 from sleuth_env.options import UnknownOptionError
+from sleuth_env.policies.policy import load_policy
 
 
 def test_sleuth_is_a_game_module() -> None:
@@ -55,6 +62,57 @@ def test_a_module_that_is_no_game_is_refused_with_what_it_lacks() -> None:
     for name in ("", ".", "..x", 3, None):
         with pytest.raises(ValueError, match="game must be one of sleuth, or the full name of a game module, got"):
             load_game(name)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("import numpy as np; np.nonsense", "AttributeError"),
+        ("raise ValueError('the deck is too small')", "the deck is too small"),
+        ("import not_installed_anywhere", "not_installed_anywhere"),
+        ("def (", "SyntaxError"),
+        ("undefined", "NameError"),
+    ],
+)
+def test_what_is_wrong_inside_a_module_is_said_with_its_place(
+    line: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"broken_{said.split()[0].lower()}"
+    (tmp_path / f"{name}.py").write_text(f"x = 1\n{line}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(GameError, match=rf"the game '{name}' cannot be imported: .*{name}.py:2: .*{said}"):
+        load_game(name)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"DEFAULT_BOT": "nobody"}, "DEFAULT_BOT of the game 'odd' must be one of 'random', 'cautious'"),
+        ({"CHEAPEST_RECORD": "x"}, "CHEAPEST_RECORD of the game 'odd' must be one of 'sheet', 'raw', 'exact', got 'x'"),
+        ({"DECLINE": "x"}, "DECLINE of the game 'odd' must be one of 'accuse', 'pass', '', got 'x'"),
+        ({"STATE": np.dtype([("actor", "u1")])}, "must have a field actor of signed integers, got uint8"),
+        ({"STATE": np.dtype([("x", "i4")])}, "must have a field actor of signed integers, got None"),
+    ],
+)
+def test_constants_that_do_not_keep_the_contract_are_named(changes: dict[str, Any], said: str) -> None:
+    odd = types.ModuleType("odd")
+    vars(odd).update({name: value for name, value in vars(sleuth).items() if not name.startswith("__")} | changes)
+    with pytest.raises(GameError, match=said):
+        check_game(odd)
+
+
+def test_a_text_in_the_place_of_a_module_is_refused() -> None:
+    options = sleuth.Options()
+    for use in (
+        lambda: play_match("sleuth", options, ["random"] * 4, 1),
+        lambda: make_player("sheet", options, "sleuth"),
+        lambda: load_policy("pretrained:4p", "sleuth"),
+        lambda: Table("sleuth", options, 1),
+    ):
+        with pytest.raises(GameError, match="game must be a game module, which load_game returns, got 'sleuth'"):
+            use()
+    with pytest.raises(GameError, match=r"game must be one of sleuth, or the full name of a game module, got \[1\]"):
+        load_game([1])
 
 
 def test_a_part_that_a_game_has_not_is_named() -> None:

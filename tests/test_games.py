@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sleuth_env.envs.sb3 import vec_env_class
 from sleuth_env.envs.solo import GameSoloEnv, GameSoloVectorEnv
 from sleuth_env.envs.vector import GameVectorEnv
 from sleuth_env.envs.wrappers import wrapped
+from sleuth_env.matches.table import Table
 from sleuth_env.options import described
 from tests.support.games import TRIED, Tried
 
@@ -248,3 +250,28 @@ def test_every_face_goes_on_from_a_snapshot_as_it_did(tried: Tried, options: Any
         assert [moved_on(twin) for _ in range(12)] == first
         with pytest.raises(ValueError, match="that is not a snapshot"):
             env.set_state({"states": snapshot.states})
+
+
+@each_case
+def test_copies_and_pickles_of_every_face_go_on_as_it_does(tried: Tried, options: Any) -> None:
+    for env in faces(tried, options):
+        env.reset()
+        moved_on(env)
+        copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+        first = [moved_on(env) for _ in range(6)]
+        for other in copies:
+            assert type(other) is type(env)
+            assert [moved_on(other) for _ in range(6)] == first
+
+
+@each_case
+def test_a_table_is_copied_and_pickled(tried: Tried, options: Any) -> None:
+    bots = [tried.game.make_bot("random", options)]
+    table = Table(tried.game, options, 3, bots, 0)
+    table.deal(range(3), [1, 2, 3])
+    table.play_round()
+    for other in (copy.deepcopy(table), pickle.loads(pickle.dumps(table))):
+        other.play_on()
+        assert other.finished.all()
+    table.play_on()
+    assert table.states.tobytes() == other.states.tobytes()

@@ -27,7 +27,7 @@ FIRST_PARTY = {
     "kernels": (),
     "bits": ("kernels",),
     "layout": ("bits", "kernels"),
-    "game": ("options",),
+    "game": ("checks", "options"),
     "actions": ("checks", "game"),
     # Cards, holders and counts; it has never heard of a game.
     "deduction/": ("bits", "kernels", "checks", "deduction"),
@@ -51,7 +51,7 @@ FIRST_PARTY = {
     "sleuth/relational": ("kernels", "game", "policies.mlp", "policies.operations", "policies.policy_file", "sleuth"),
     # What knows no game.
     "policies/": ("bits", "kernels", "checks", "files", "game", "options", "policies"),
-    "matches/table": ("actions", "bits", "game"),
+    "matches/table": ("actions", "bits", "checks", "game"),
     "matches/rating": (),
     "matches/": ("bits", "checks", "game", "matches", "policies"),
     "envs/snapshot": ("game",),
@@ -59,7 +59,7 @@ FIRST_PARTY = {
     "envs/resetting": ("checks",),
     "envs/rendering": ("checks", "game"),
     "envs/aec": ("actions", "checks", "game", "envs.binding", "envs.rendering", "envs.snapshot"),
-    "envs/wrappers": ("actions", "envs.aec"),
+    "envs/wrappers": ("actions", "envs.aec", "envs.snapshot"),
     "envs/": ("actions", "checks", "game", "threads", "matches", "envs"),
     "sleuth_v0": ("game", "envs", "sleuth"),
     # The command line stands above everything but the games; nothing else may use it.

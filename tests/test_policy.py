@@ -424,3 +424,9 @@ def test_messages_are_one_short_printable_line() -> None:
 def test_a_path_object_is_a_player_too(file: Path) -> None:
     result = play_match(sleuth, THREE, [file, "random", "random"], 2)  # type: ignore[list-item]
     assert result.entries[0].name == str(file)
+
+
+def test_a_name_without_the_ending_is_not_written(tmp_path: Path) -> None:
+    with pytest.raises(PolicyError, match=r"must end in .safetensors, got '.*x.bin'"):
+        save_policy(random_policy(), tmp_path / "x.bin", VERSIONS)
+    assert not list(tmp_path.iterdir())

@@ -185,14 +185,29 @@ def test_what_is_no_whole_snapshot_is_refused_and_changes_nothing(make: Callable
         replace(earlier, more={name: value for name, value in earlier.more.items() if name != left_out})
         for left_out in earlier.more
     ]
-    for wrong in (*partial, {}, None, 5, replace(earlier, streams=[{}]), replace(earlier, face="vector")):
+    for wrong in (*partial, {}, None, 5, replace(earlier, streams=[{}]), replace(earlier, streams=[None])):
         with pytest.raises(ValueError, match=r"that is not a snapshot, which get_state\(\) takes"):
             env.set_state(wrong)
     for states in (earlier.states[:0], earlier.states[:, 1:], earlier.states.astype("i8"), None):
         with pytest.raises(ValueError, match="a snapshot of these games has states of the shape"):
             env.set_state(replace(earlier, states=states))
-    with pytest.raises(ValueError, match="as many streams"):
-        env.set_state(replace(earlier, streams=[]))
+    for streams in ([], None, earlier.streams * 2):
+        with pytest.raises(ValueError, match="as many streams"):
+            env.set_state(replace(earlier, streams=streams))
+    with pytest.raises(ValueError, match="is of an environment of 'sleuth' of the kind 'vector', this one is"):
+        env.set_state(replace(earlier, face="vector"))
+    wrong_parts = {
+        "first_states": earlier.states[:, 1:],
+        "actions": [-1],
+        "agents": ["bob"],
+        "agent_selection": "bob",
+        "skipped_selection": "bob",
+        "rewards": {"bob": 1.0},
+        "terminations": None,
+    }
+    for name, part in wrong_parts.items():
+        with pytest.raises(ValueError, match=f"{name} of the snapshot does not fit this environment"):
+            env.set_state(replace(earlier, more={**earlier.more, name: part}))
     assert everything_shown(env) == before
     env.set_state(earlier)
     assert everything_shown(env) != before

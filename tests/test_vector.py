@@ -248,6 +248,7 @@ def test_snapshots_of_other_games_are_refused_and_change_nothing() -> None:
         ),
         replace(saved, more={}),
         replace(saved, face="aec"),
+        replace(saved, more={"earned": np.zeros(3)}),
         *(
             replace(saved, states=states)
             for states in (None, saved.states.tolist(), saved.states[:, :-1], saved.states.astype(np.int64))
@@ -321,3 +322,9 @@ def test_games_go_on_from_a_snapshot():
     first = played(60)
     envs.set_state(state)
     assert played(60) == first
+
+
+def test_an_option_of_reset_that_is_unknown_is_refused() -> None:
+    envs = SleuthVectorEnv(2, num_players=3)
+    with pytest.raises(ValueError, match="reset knows the option 'reset_mask' only, got 'reset_masks'"):
+        envs.reset(seed=1, options={"reset_masks": np.array([True, False])})

@@ -7,6 +7,7 @@ Axis letters: ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -251,11 +252,17 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
 
     def observation_space(self, agent: str) -> Any:
         """Return the space of an agent's observations, the same object each time."""
-        return self.observation_spaces[agent]
+        return self._space_of(agent, self.observation_spaces)
 
     def action_space(self, agent: str) -> Any:
         """Return the space of an agent's actions, the same object each time."""
-        return self.action_spaces[agent]
+        return self._space_of(agent, self.action_spaces)
+
+    def _space_of(self, agent: str, by_agent: dict[str, Any]) -> Any:
+        try:
+            return by_agent[agent]
+        except KeyError:
+            return by_agent[self.possible_agents[self._seat_of(agent)]]
 
     def observe(self, agent: str) -> Observation:
         """Return an agent's observation and action mask, at any time.
@@ -271,6 +278,8 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
     def action_mask(self, agent: str) -> NDArray[np.int8]:
         """Return the action mask of an agent's observation (i1 [A]) alone."""
         self._must_be_reset()
+        if agent not in self.action_spaces:
+            agent = self.possible_agents[self._seat_of(agent)]
         # An agent who has left, or is about to, is in a finished game, though an illegal action may
         # have ended it.
         if self.terminations.get(agent, True) or self.truncations[agent]:
@@ -298,7 +307,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
     def belief(self, agent: str) -> Any:
         """Return the exact distribution of the hidden cards over all deals consistent with what an agent may know.
 
-        It is uniform over consistent deals; questions are not taken as evidence about the asker.
+        It is uniform over consistent deals; what others chose to do is not taken as evidence about them.
         What it is made of is the game's own: for Sleuth a `sleuth_env.deduction.worlds.Worlds`, see
         `sleuth_env.sleuth.belief`.
 
@@ -392,6 +401,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         (generator,) = snapshot.generators()
         states = snapshot.records(self.game)
         more = snapshot.more
+        self._check_more(more)
         self._np_random = generator
         opaque(self._states)[:] = opaque(states)
         opaque(self._first_states)[:] = more["first_states"].view(opaque(states).dtype)[:, 0]
@@ -404,6 +414,30 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         self.terminations = dict(more["terminations"])
         self.truncations = dict(more["truncations"])
         self.infos = {agent: {} for agent in self.agents}
+
+    def _check_more(self, more: Mapping[str, Any]) -> None:
+        """Check what a snapshot holds besides the game and its stream.
+
+        Raises:
+            ValueError: something is not what it should be.
+        """
+        names = set(self.possible_agents)
+        first = more["first_states"]
+        numbers = more["actions"]
+        agents = more["agents"]
+        tables = ("rewards", "cumulative_rewards", "terminations", "truncations")
+        right = {
+            "first_states": getattr(first, "shape", None) == (1, self._states.itemsize) and first.dtype == np.uint8,
+            "actions": isinstance(numbers, list)
+            and all(type(number) is int and 0 <= number < self._num_actions for number in numbers),
+            "agents": isinstance(agents, list) and set(map(str, agents)) <= names,
+            "agent_selection": more["agent_selection"] in self.possible_agents,
+            "skipped_selection": more["skipped_selection"] in (None, *self.possible_agents),
+            **{name: isinstance(more[name], dict) and set(map(str, more[name])) <= names for name in tables},
+        }
+        wrong = [name for name, fits in right.items() if not fits]
+        if wrong:
+            raise ValueError(f"{wrong[0]} of the snapshot does not fit this environment: {more[wrong[0]]!r:.100}")
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_buffers"}

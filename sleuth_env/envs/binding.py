@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, ClassVar, TypeVar, cast
 
-from ..game import Game
+from ..game import Drawn, Game, has_part, load_game
 
 T = TypeVar("T", bound="Bound")
 
 
 class Bound:
-    """A class whose subclasses each know their game."""
+    """A class whose subclasses each know their game.
+
+    `made_by` is set in classes that were made while the program runs: a function and its arguments,
+    which make the class again where a copy or a pickle is read.
+    """
 
     game: ClassVar[Game]
     metadata: dict[str, Any]
+    made_by: ClassVar[tuple[Callable[..., type], tuple[Any, ...]] | None] = None
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Return what makes an equal object, as pickle wants it; a class without a home is made again."""
+        reduced = super().__reduce_ex__(protocol)
+        return reduced if self.made_by is None else (_blank, self.made_by, *reduced[2:])
 
 
-@cache
+def _blank(make_class: Callable[..., type], arguments: tuple[Any, ...]) -> Any:
+    made: Any = make_class(*arguments)
+    return made.__new__(made)
+
+
 def bound(face: type[T], game: Game) -> type[T]:
     """Return a neutral environment's class bound to a game.
 
     A game of this package has such classes by name (see `sleuth_v0`); for others this makes them.
     """
-    name = f"{game.NAME.title()}{face.__name__.removeprefix('Game')}"
+    return cast(type[T], _bound(cast(Any, face), game.__name__))
+
+
+@cache
+def _bound(face: Any, game_name: str) -> type:
+    game = load_game(game_name)
     metadata = {**face.metadata, "name": f"{game.NAME}_v0"}
-    return cast(type[T], type(name, (face,), {"game": game, "metadata": metadata}))
+    if not has_part(game, Drawn):
+        metadata["render_modes"] = []
+    name = f"{game.NAME.title()}{face.__name__.removeprefix('Game')}"
+    contents = {"game": game, "metadata": metadata, "made_by": (_bound, (face, game_name))}
+    return type(name, (face,), contents)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..actions import IllegalAction, refusal
 from ..checks import check_choice, check_number, whole_number
-from ..game import NO_GAME, Game, load_game, opaque
+from ..game import NO_GAME, Game, opaque
 from ..matches.players import Players, listed, make_players
 from ..matches.table import LEARNER_SEAT, Table
 from .snapshot import Snapshot, bytes_of, snapshot_of
@@ -178,7 +178,7 @@ class LearnerTable(Table):
         """
         self.must_be_dealt()
         more |= {name: array.copy() for name, array in self._per_game().items()}
-        streams = [None if stream is None else stream.bit_generator.state for stream in self.streams]
+        streams = [stream.bit_generator.state for stream in self.streams if stream is not None]
         return Snapshot(face, self.game.NAME, asdict(self.options), bytes_of(self.states), streams, more)
 
     def restore(self, given: Any, face: str, names: Sequence[str]) -> Snapshot:
@@ -203,7 +203,7 @@ class LearnerTable(Table):
             raise ValueError("the snapshot is of games with more opponents than this environment has")
         streams = snapshot.generators()
         opaque(self.states)[:] = opaque(snapshot.records(self.game))
-        self.streams = streams
+        self.streams = list(streams)
         self._put_back(snapshot.more)
         return snapshot
 
@@ -247,10 +247,3 @@ class LearnerTable(Table):
         row = int(np.flatnonzero(~legal)[0])
         player = f"player_{self.learners[row]}" + (f" of game {row}" if self.num_games > 1 else "")
         return refusal(self.game, self.options, int(numbers[row]), self.legal(row)[0], player)
-
-    # A module cannot be copied or pickled; its name can.
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "game": self.game.__name__}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, game=load_game(state["game"]))

@@ -39,11 +39,14 @@ def rows_to_reset(options: dict[str, Any] | None, dealt: Bools) -> Bools:
         dealt: which games there are (bool [B]).
 
     Raises:
-        ValueError: the mask is none, or names no game.
+        ValueError: the mask is not one, or names no game, or there is another option.
         ResetNeeded: the first reset leaves games out.
     """
     if options is not None and not isinstance(options, dict):
         raise ValueError(f"options must be a dictionary, got {options!r}")
+    unknown = [name for name in options or {} if name != "reset_mask"]
+    if unknown:
+        raise ValueError(f"reset knows the option 'reset_mask' only, got {unknown[0]!r}")
     mask = (options or {}).get("reset_mask")
     if mask is None:
         return np.ones(len(dealt), np.bool_)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..actions import action_numbers
 from ..checks import check_seed
-from ..game import Game, make_options
+from ..game import Game, load_game, make_options
 from ..matches.players import Players
 from ..matches.rating import win_shares
 from .binding import Bound
@@ -227,20 +227,29 @@ class LearnerGames(Bound):
         return chosen
 
 
-@cache
-def vec_env_class(game: Game, name: str, module: str = __name__) -> type:
+def vec_env_class(game: Game, name: str) -> type:
     """Return the vectorised environment of a game for Stable-Baselines3, see `LearnerGames`.
 
     Args:
         game: the game module.
         name: of the class.
-        module: where it can be imported from, for copies and pickles.
 
     Raises:
         ImportError: Stable-Baselines3 is not installed.
     """
+    return _vec_env_class(game.__name__, name)
+
+
+@cache
+def _vec_env_class(game_name: str, name: str) -> type:
     try:
         from stable_baselines3.common.vec_env import VecEnv
     except ImportError as error:
         raise ImportError(f"{name} needs Stable-Baselines3: pip install stable-baselines3 sb3-contrib") from error
-    return type(name, (LearnerGames, VecEnv), {"game": game, "__doc__": LearnerGames.__doc__, "__module__": module})
+    contents = {
+        "game": load_game(game_name),
+        "__doc__": LearnerGames.__doc__,
+        "__module__": __name__,
+        "made_by": (_vec_env_class, (game_name, name)),
+    }
+    return type(name, (LearnerGames, VecEnv), contents)

@@ -17,7 +17,7 @@ from ..game import Game, Records, opaque
 NOT_A_SNAPSHOT = "that is not a snapshot, which get_state() takes"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Snapshot:
     """A moment of an environment, from which everything goes on as it did: arrays and plain containers.
 
@@ -26,7 +26,7 @@ class Snapshot:
         game: the game's name.
         options: the game's options.
         states: the games under way as bytes, u1 [B, bytes of a record].
-        streams: the state of each random generator from which games are dealt; None before the first game.
+        streams: the state of each random generator from which games are dealt.
         more: what this kind of environment keeps besides, by name.
     """
 
@@ -34,7 +34,7 @@ class Snapshot:
     game: str
     options: Mapping[str, Any]
     states: NDArray[np.uint8]
-    streams: Sequence[Mapping[str, Any] | None]
+    streams: Sequence[Mapping[str, Any]]
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, face: str, game: Game, options: Any, num_games: int, names: Sequence[str]) -> None:
@@ -52,18 +52,20 @@ class Snapshot:
         """
         if (self.face, self.game) != (face, game.NAME):
             raise ValueError(
-                f"{NOT_A_SNAPSHOT}: it is of a {self.game!r} environment of the kind {self.face!r}, "
-                f"this one is of {game.NAME!r} and {face!r}"
+                f"the snapshot is of an environment of {self.game!r} of the kind {self.face!r}, "
+                f"this one is of {game.NAME!r} and of the kind {face!r}"
             )
         if self.options != asdict(options):
             raise ValueError(f"the snapshot is of a game with {self.options}, this one has {asdict(options)}")
         shape = (num_games, game.STATE.itemsize)
         found = getattr(self.states, "shape", None)
-        if found != shape or self.states.dtype != np.uint8 or len(self.streams) != num_games:
+        streams = self.streams if isinstance(self.streams, (list, tuple)) else ()
+        if found != shape or self.states.dtype != np.uint8 or len(streams) != num_games:
             raise ValueError(
                 f"a snapshot of these games has states of the shape {shape} and as many streams, got {found!s:.100}"
             )
-        lacking = [name for name in names if name not in self.more]
+        more = self.more if isinstance(self.more, Mapping) else {}
+        lacking = [name for name in names if name not in more]
         if lacking:
             raise ValueError(f"{NOT_A_SNAPSHOT}: it lacks {', '.join(lacking)}")
 
@@ -72,13 +74,13 @@ class Snapshot:
         states: Records = np.ascontiguousarray(self.states).view(game.STATE)[:, 0]
         return states
 
-    def generators(self) -> list[np.random.Generator | None]:
+    def generators(self) -> list[np.random.Generator]:
         """Return the random generators.
 
         Raises:
             ValueError: a stream is not the state of a generator.
         """
-        return [None if stream is None else generator_of(stream) for stream in self.streams]
+        return [generator_of(stream) for stream in self.streams]
 
 
 def bytes_of(states: Records) -> NDArray[np.uint8]:

@@ -321,8 +321,12 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         snapshot = snapshot_of(state)
         snapshot.check(FACE, self.game, self.options, self.num_envs, ["earned"])
         streams = snapshot.generators()
-        earned = np.asarray(snapshot.more["earned"], np.float64).reshape(self._earned.shape)
-        self._streams = [None if stream is None else stream.bit_generator for stream in streams]
+        earned = snapshot.more["earned"]
+        if getattr(earned, "shape", None) != self._earned.shape or earned.dtype != self._earned.dtype:
+            raise ValueError(
+                f"earned of the snapshot must be f8 of the shape {self._earned.shape}, got {earned!r:.100}"
+            )
+        self._streams = [stream.bit_generator for stream in streams]
         opaque(self._states)[:] = opaque(snapshot.records(self.game))
         self._earned[:] = earned
         self._forget_ends()

@@ -13,6 +13,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 
 from ..actions import ILLEGAL_REWARD, IllegalAction, action_number
 from .aec import GameEnv, Observation
+from .snapshot import Snapshot
 
 # What every loop over the agents asks for.
 _ASKED_FOR = ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos")
@@ -74,7 +75,7 @@ class _OrderEnforcing(wrappers.OrderEnforcingWrapper[str, Observation, int]):  #
     def _has_reset(self, value: bool) -> None:
         """Leave it to the environment, which knows."""
 
-    def set_state(self, state: dict[str, Any]) -> None:
+    def set_state(self, state: Snapshot) -> None:
         """Put a snapshot back; in a loop over the agents that counts as a step."""
         self.env.set_state(state)
         self._has_updated = True

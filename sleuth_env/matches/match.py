@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..bits import GAMMA, mixed_rows
 from ..checks import check_number
-from ..game import Bot, Game
+from ..game import Bot, Game, check_game
 from .players import make_players
 from .rating import FinishedGames, MatchResult, sum_up
 from .table import MatchError, Table
@@ -71,7 +71,9 @@ def play_match(
     >>> result.games, result.entries[0].name, result.entries[0].win_share > 0.9
     (60, 'sheet', True)
     """
-    game.make_rules(options)  # first of all: it refuses what are not options
+    # First of all: these refuse what is not a game, or not its options.
+    check_game(game)
+    game.make_rules(options)
     _check_match(options, seats, names, {"num_deals": num_deals, "batch_size": batch_size, "seed": seed})
     players = make_players(game, options, seats, greedy)
     entries = list({id(player): player for player in players}.values())
@@ -105,7 +107,8 @@ def evaluate(
     The player (a bot's name, a policy file or an object) is the first entry of every result; the
     deals are the same for all baselines. See `play_match`.
     """
-    game.make_rules(options)  # see `play_match`
+    check_game(game)  # see `play_match`
+    game.make_rules(options)
     # Made apart, so that a player and a baseline of the same name are two entries.
     mine = make_players(game, options, [player], greedy)[0]
     others = make_players(game, options, baselines, greedy)

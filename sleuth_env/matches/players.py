@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
-from ..game import DEFAULT_GAME, Bot, Game, load_game
+from ..game import DEFAULT_GAME, Bot, Game, check_game, load_game
 from ..policies.policy import load_policy
 from ..policies.policy_file import SUFFIX, PolicyError, names_file, pretrained_names
 from .table import MatchError
@@ -72,7 +72,7 @@ def make_player(text: str, options: Any, game: Game | None = None, greedy: bool 
     >>> make_player("pretrained:4p", Options(num_players=5)).name
     'pretrained:4p'
     """
-    game = game or load_game(DEFAULT_GAME)
+    game = load_game(DEFAULT_GAME) if game is None else check_game(game)
     if not isinstance(text, str):
         raise PolicyError(
             f"a player is named by a text, the name of a bot or the path of a policy file (*{SUFFIX}), got {text!r}"

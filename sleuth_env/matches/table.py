@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..actions import IllegalAction, action_number, refusal
 from ..bits import GAMMA, mixed_rows
-from ..game import Bot, Game, Records, opaque
+from ..checks import check_number
+from ..game import Bot, Game, Records, check_game, load_game, opaque
 
 # In the place of a bot's number: a seat that nobody at the table plays.
 LEARNER_SEAT = -1
@@ -53,15 +54,19 @@ class Table:
         bots: what the numbers in `seats` mean; may be extended later.
         seats: the bot in each seat (i4 [P] or [B, P]); `LEARNER_SEAT` (-1) is a seat that nobody
             here plays. Default: all learners.
+
+    Raises:
+        ValueError: these are not a game, its options or a number of games.
     """
 
     def __init__(
         self, game: Game, options: Any, num_games: int, bots: Sequence[Bot] = (), seats: ArrayLike = LEARNER_SEAT
     ) -> None:
+        check_game(game)
         self.rules = game.make_rules(options)
         self.game = game
         self.options = options
-        self.num_games = num_games
+        self.num_games = check_number("num_games", num_games, 1, error=MatchError)
         self.num_players: int = options.num_players
         self.bots = list(bots)
         self.seats = np.full((num_games, self.num_players), seats, np.int32)
@@ -124,13 +129,15 @@ class Table:
 
         Raises:
             IllegalAction: a bot chose an illegal action; no game of this round has moved.
-            MatchError: a bot returned something else than one integer for each game; no game has
-                moved.
+            MatchError: a seat has the number of no bot, or a bot returned something else than one
+                integer for each game; no game has moved.
         """
         players = self._players()
         rows = np.flatnonzero((players >= 0) & ~self.finished)
         if not len(rows):
             return False
+        if players[rows].max() >= len(self.bots):
+            raise MatchError(f"there are {len(self.bots)} bots, and a seat of number {players[rows].max()}")
         # Sorted by bot, every bot's rows are one slice.
         rows = rows[np.argsort(players[rows], kind="stable")]
         players = players[rows]
@@ -280,3 +287,10 @@ class Table:
         except IllegalAction as error:
             return IllegalAction(f"{player}: {error}")
         return refusal(self.game, self.options, action, self._views_and_masks(states[at : at + 1])[1][0], player)
+
+    # A module cannot be copied or pickled; its name can.
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "game": self.game.__name__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, game=load_game(state["game"]))

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..files import write_atomically
-from ..game import GAMES, Game, load_game
+from ..game import GAMES, Game, check_game, load_game
 from ..kernels import kernel
 from ..options import described
 from .mlp import Mlp
@@ -134,6 +134,7 @@ class Policy:
         Raises:
             PolicyError: it was trained for other ones.
         """
+        self.game.make_rules(options)  # it refuses what are not options
         trained = dataclasses.asdict(self.options)
         asked = dataclasses.asdict(options)
         minor = tuple(about.name for about in described(self.options) if about.minor)
@@ -194,9 +195,14 @@ def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str], w
         versions: of the packages that made it.
         win_share: the mean of its win shares in an evaluation.
 
+    Raises:
+        PolicyError: the name does not end so.
+
     >>> from sleuth_env import load_policy, save_policy
     >>> save_policy(load_policy("pretrained:4p"), "copy.safetensors", versions={})  # doctest: +SKIP
     """
+    if Path(path).suffix != SUFFIX:
+        raise PolicyError(f"the name of a policy file must end in {SUFFIX}, got {str(path)!r}")
     from safetensors.numpy import save
 
     layout = policy.game.observation_layout(policy.options, policy.record)
@@ -240,12 +246,15 @@ def load_policy(path: str | Path, game: Game | None = None, greedy: bool = False
     >>> policy.game.NAME, policy.options.num_players, policy.record
     ('sleuth', 4, 'exact')
     """
-    metadata, tensors = read_policy_file(path, *([] if game is None else [game.NAME]))
+    metadata, tensors = read_policy_file(path, *([] if game is None else [check_game(game).NAME]))
     found = metadata["game"]
     if game is None:
         # A file is not trusted to name a module that would be imported.
         if found not in GAMES:
-            raise PolicyError(f"{path} is a policy for the game {found!r}, which is none of {', '.join(GAMES)}")
+            raise PolicyError(
+                f"{path} is a policy for the game {found!r}, which is none of {', '.join(GAMES)}: "
+                "hand in its module as game"
+            )
         game = load_game(found)
     if found != game.NAME:
         raise PolicyError(f"{path} is a policy for the game {found!r}, not for {game.NAME!r}")
