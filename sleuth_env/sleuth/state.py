@@ -1,7 +1,7 @@
-"""The record of a game and its set-up (section 2 of the rules).
+"""The record of a game and its set-up.
 
-Seats in a state are absolute. Axis letters: ``B`` games, ``P`` = 7 seats (unused ones stay empty),
-``Q`` = 43 questions.
+Seats in a state are absolute. Source: docs/game.md, "Rules in brief". Axis letters: ``B`` games,
+``P`` = 7 seats (unused ones stay empty), ``Q`` = 43 questions.
 """
 
 from __future__ import annotations

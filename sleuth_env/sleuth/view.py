@@ -1,8 +1,8 @@
-"""The firewall: what one seat may know of a game, copied into a record with no field for anything else.
+"""The firewall: what one seat may know of a game, in a record without room for anything else.
 
 Bots, networks, drawings and deductions are given views and cannot be given states. Seats in a view
-are relative: 0 is the viewer, ``k`` is the k-th seat to the viewer's left. Source: rules, "what a
-player knows" (sections 3 to 5). Axis letters: ``B`` games, ``P`` = 7 seats, ``Q`` = 43 questions.
+are relative: 0 is the viewer, ``k`` is the k-th seat to the viewer's left. Source: docs/game.md,
+"Rules in brief". Axis letters: ``B`` games, ``P`` = 7 seats, ``Q`` = 43 questions.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _copy_table(rules, s, seat, v):
 
 @inner
 def _copy_own(rules, s, seat, v):
-    """Copy what the viewer alone knows: hand, accusation, and the missing gems once the viewer has seen them."""
+    """Copy what the viewer alone knows: hand, accusation, missing gems once they were seen."""
     v["seat"] = seat
     v["to_act"] = s["actor"] == seat
     v["hand"] = s["hands"][seat]

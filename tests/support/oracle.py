@@ -318,7 +318,7 @@ class Oracle:
             others = dict.fromkeys(range(self.n), -1 / (self.n - 1))
         return [won.get(seat, others[seat]) for seat in range(self.n)]
 
-    # What a seat knows (absolute seats; section 10 of the rules)
+    # What a seat knows (absolute seats)
 
     def shown_to(self, asker: int, target: int) -> set[str]:
         """Give the gems of the target's hand that the asker has ever been shown."""
