@@ -176,7 +176,9 @@ def bots(body: str) -> str:
         row["bot"]: row["win_share"]["sheet"][0] for row in measured if (row["variant"], row["players"]) == ("base", 3)
     }
     kept = kept_cells(body)
-    rows = [[f"`{name}`", *kept.get(f"`{name}`", [""])[:1], f"{100 * shares[name]:.1f} %", "33.3 %"] for name in sleuth.BOTS]
+    rows = [
+        [f"`{name}`", *kept.get(f"`{name}`", [""])[:1], f"{100 * shares[name]:.1f} %", "33.3 %"] for name in sleuth.BOTS
+    ]
     others = [[name, *row] for name, row in kept.items() if name.strip("`") not in sleuth.BOTS]
     return markdown("player | how it plays | wins among `sheet` bots: | fair share:", rows + others)
 

@@ -112,9 +112,7 @@ class Options:
     announce_result: bool = option(
         True, "True, False; False with winners > 1", "others learn whether an accusation was right"
     )
-    last_survivor_wins: bool = option(
-        False, "False, True", "the last player left in wins when all the others are out"
-    )
+    last_survivor_wins: bool = option(False, "False, True", "the last player left in wins when all the others are out")
     max_turns: int = option(300, "1 or more", "number of turns after which the game is truncated", minor=True)
 
     def __post_init__(self) -> None:

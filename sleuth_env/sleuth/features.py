@@ -155,8 +155,8 @@ def _write(rules, codes, views, view_words, evidence, sheets, sheet_words, one, 
     """Write observations and the sheets they need; return the first broken row, -1 if none is.
 
     Broken is a row whose view no deal satisfies. Evidence and sheets, of `ROWS_AT_ONCE` rows or
-    none, are working space. What is 1 is written as ``one``, and ``half`` is added to fractions, so that
-    whole numbers are rounded to the nearest.
+    none, are working space. What is 1 is written as ``one``, and ``half`` is added to fractions, so
+    that whole numbers are rounded to the nearest.
     """
     for first in range(0, out.shape[0], ROWS_AT_ONCE):
         last = min(first + ROWS_AT_ONCE, out.shape[0])

@@ -1,7 +1,7 @@
 """A game of Sleuth told in words: step by step, or to a person who plays it.
 
-It is what the command line knows of the game, see `sleuth_env.game.Telling`. A game is told from the
-viewpoint of the public, of one player, or with every hidden card.
+It is what the command line knows of the game, see `sleuth_env.game.Telling`. A game is told from
+the viewpoint of the public, of one player, or with every hidden card.
 """
 
 from __future__ import annotations
