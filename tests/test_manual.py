@@ -317,8 +317,10 @@ def test_every_member_that_the_reference_picks_exists() -> None:
 
 def found_by(name: str) -> object:
     """Return what a full name stands for; None where there is nothing."""
+    owner, _, last = name.rpartition(".")
     try:
-        return pkgutil.resolve_name(name)
+        # By its owner: a module may have the name of what it holds, such as `belief`.
+        return getattr(pkgutil.resolve_name(owner), last)
     except (ImportError, AttributeError):
         return None
 
