@@ -1,4 +1,5 @@
-# `make demo` trains a small policy and evaluates it; `make test` checks everything. Both set up .venv first.
+# `make demo` trains a small policy and evaluates it; `make test` checks everything.
+# Both set up .venv first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,7 +9,7 @@ ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 .PHONY: help install demo test lint test-slow docs benchmark tables clean
 
 help:
-	@echo "make demo       set up .venv, train configs/smoke.yaml by self-play, evaluate the policy against the bots"
+	@echo "make demo       set up .venv, train configs/smoke.yaml, evaluate the policy against the bots"
 	@echo "make test       set up .venv, run ruff, mypy and the tests"
 	@echo "make test-slow  run the long tests"
 	@echo "make docs       build the manual in docs/_build/html; a warning is an error"

@@ -8,10 +8,10 @@ games, opponents, rollouts and updates; what compiles and warms up, and the matc
 settings are the same for both: those of the configuration, or the network [256, 256], four passes,
 and `sheet` bots as opponents. Where each algorithm takes seats differs: MaskablePPO learns in one
 seat of a game, `ppo` in every seat that falls to it. ``--deals 100`` plays a match against the
-game's default bot (`sheet` in Sleuth) after every turn, and prints when each algorithm first won 60,
-75 and 90 % of the most that both did, three turns together. ``--seeds 3`` lets three of each learn,
-from the configuration's seed on, and takes the mean. Turns are taken alternately, so that a busy
-machine is fair to both.
+game's default bot (`sheet` in Sleuth) after every turn, and prints when each algorithm first won
+60, 75 and 90 % of the most that both did, three turns together. ``--seeds 3`` lets three of each
+learn, from the configuration's seed on, and takes the mean. Turns are taken alternately, so that a
+busy machine is fair to both.
 """
 
 from __future__ import annotations

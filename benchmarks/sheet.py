@@ -32,7 +32,7 @@ players             |    1      2      3   | at a time  |   1      2      3  | c
 
 
 class Patient:
-    """A bot that asks like `sheet`, never accuses or asks a final question, and keeps what it sees."""
+    """A bot that asks like `sheet`, never accuses or ends a game, and keeps what it sees."""
 
     name = "patient"
 

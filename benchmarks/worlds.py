@@ -143,7 +143,7 @@ def proved_turns(options: Options, bot: str, games: int) -> tuple[np.ndarray, np
 
 
 def print_delay(players: int, bot: str, games: int) -> None:
-    """Compare the sheet with the exact count, in games that go on until all but one have solved it."""
+    """Compare the sheet with the exact count, in games until all but one have solved it."""
     by_sheet, by_count = proved_turns(Options(num_players=players, winners=players - 1), bot, games)
     solved = by_count < np.inf
     later = by_sheet[solved] - by_count[solved]

@@ -17,7 +17,7 @@ TURNS = 17
 
 
 def game_picture() -> np.ndarray:
-    """Return what one of four `sheet` bots knows in the middle of a game (u1 [height, width, 3])."""
+    """Return what one of four `sheet` bots knows in mid-game (u1 [height, width, 3])."""
     env = sleuth_v0.raw_env(num_players=4, render_mode="rgb_array", viewpoint=VIEWER)
     env.reset(seed=SEED)
     bot = make_bot("sheet", env.options)

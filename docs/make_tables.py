@@ -76,7 +76,7 @@ def size_in_players(sizes: list[int]) -> str:
 
 
 def options(body: str) -> str:
-    """Write the options: name, default, legal values and meaning, as they are described in the code."""
+    """Write the options: name, default, legal values and meaning, as the code describes them."""
     rows = [[f"`{about.name}`", shown(about.default), about.values, about.meaning] for about in described(Options)]
     return markdown("option | default | values | meaning", rows)
 
@@ -151,7 +151,10 @@ def rewards(body: str) -> str:
 
 
 def played_rewards(named: dict[str, object], plan: str) -> list[float]:
-    """Play a game in which each player accuses rightly (R), wrongly (W) or never on their own turn."""
+    """Return what each player gets in a game that goes by a plan.
+
+    On their own turn each accuses rightly (R), wrongly (W) or never (-).
+    """
     env = sleuth_v0.raw_env(num_players=4, first_player="seat_0", **named)
     env.reset(seed=1)
     missing = env.reveal()["missing"][0]
@@ -173,9 +176,11 @@ def bots(body: str) -> str:
         row["bot"]: row["win_share"]["sheet"][0] for row in measured if (row["variant"], row["players"]) == ("base", 3)
     }
     kept = kept_cells(body)
-    rows = [[f"`{name}`", *kept.get(f"`{name}`", [""])[:1], f"{shares[name]:.1%} of 33.3%"] for name in sleuth.BOTS]
+    rows = [
+        [f"`{name}`", *kept.get(f"`{name}`", [""])[:1], f"{100 * shares[name]:.1f} %", "33.3 %"] for name in sleuth.BOTS
+    ]
     others = [[name, *row] for name, row in kept.items() if name.strip("`") not in sleuth.BOTS]
-    return markdown("player | how it plays | wins among `sheet` bots, of a fair share:", rows + others)
+    return markdown("player | how it plays | wins among `sheet` bots: | fair share:", rows + others)
 
 
 def match(body: str) -> str:

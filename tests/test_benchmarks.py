@@ -1,6 +1,4 @@
-"""The scripts under ``benchmarks/``: what is wrong with their arguments is said in one line, before
-anything is measured.
-"""
+"""The scripts under ``benchmarks/`` refuse wrong arguments in one line, before they measure."""
 
 from __future__ import annotations
 

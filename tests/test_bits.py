@@ -1,4 +1,4 @@
-"""Bit masks and random numbers: compiled and plain Python give the published and the same results."""
+"""Bit masks and random numbers: compiled and plain Python give the same, published results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact belief is calibrated: of the sets of missing gems it gives probability p, a share p is right."""
+"""Exact belief is calibrated: of the sets that it gives probability p, a share p is right."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.strategies import option_name
 
 
 def position(options: Options, seed: int, rng: np.random.Generator) -> tuple[np.ndarray, int]:
-    """Return one seat's view (VIEW [1]) of a game after random questions, and the missing gems (mask).
+    """Return a view (VIEW [1]) of a game after random questions, and the missing gems (mask).
 
     Who asks whom what is drawn without looking at any cards: only then do questions say nothing
     about the asker.

@@ -24,7 +24,7 @@ def matching(question: str) -> int:
     return len(oracle.matching(question, oracle.GEMS))
 
 
-# --- section 1: cards ---
+# --- cards ---
 
 
 def test_the_gem_cards_are_the_rule_books() -> None:
@@ -81,7 +81,7 @@ def test_there_are_162_ways_to_pay_for_a_question() -> None:
     ] == oracle.PAID_QUESTIONS
 
 
-# --- section 2: set-up ---
+# --- set-up ---
 
 
 @pytest.mark.parametrize(("players", "missing", "hand", "table"), [
@@ -134,7 +134,7 @@ def test_the_rules_of_a_game_are_read_only_and_say_what_its_options_say(options:
     assert (rules[0]["first_random"], rules[0]["any_time"], rules[0]["offers_random"]) == chosen
 
 
-# --- section 9: options ---
+# --- options ---
 
 
 def test_the_defaults_are_those_of_the_rules() -> None:

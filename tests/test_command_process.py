@@ -1,4 +1,4 @@
-"""The command `sleuth` as a process: on terminals, with Ctrl-C, and with streams that are closed, full or plain."""
+"""The command `sleuth` as a process: on terminals, with Ctrl-C, and with broken streams."""
 
 from __future__ import annotations
 

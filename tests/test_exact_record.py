@@ -1,6 +1,4 @@
-"""The observation with record="exact": what a count of all deals says, whatever may keep it from
-being made.
-"""
+"""The observation with record="exact": what a count of all deals says, or what stands in for it."""
 
 from __future__ import annotations
 

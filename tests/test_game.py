@@ -1,6 +1,4 @@
-"""What the adapters ask of any game: its module, its options, an action's number, a refusal, copies
-of records.
-"""
+"""What the adapters ask of any game: module, options, numbers of actions, refusals, copies."""
 
 from __future__ import annotations
 

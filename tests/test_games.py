@@ -90,7 +90,7 @@ def test_pettingzoo_takes_it(tried: Tried, options: Any) -> None:
 
 
 def kernels_play(tried: Tried, options: Any, size: int, seeds: np.ndarray, choices: np.ndarray) -> list[list[bytes]]:
-    """Play a batch by fixed choices (f8 [T, B]); return for each row all that the kernels write, step by step."""
+    """Play a batch by fixed choices (f8 [T, B]); return what the kernels write, by row and step."""
     game = tried.game
     rules = game.make_rules(options)
     players = options.num_players

@@ -1,6 +1,4 @@
-"""Who may import what: the table that keeps the parts apart, and how little `import sleuth_env`
-costs.
-"""
+"""Who may import what: the table that keeps the parts apart, and what `import sleuth_env` costs."""
 
 from __future__ import annotations
 
@@ -105,8 +103,9 @@ VIEWERS = sorted(
 
 
 def imports(path: Path) -> Iterator[tuple[str, set[str], bool]]:
-    """Give every import of a file: the module by its full name, the names taken from it, whether it
-    is at the top.
+    """Iterate over the imports of a file.
+
+    Each is the full name of the module, the names taken from it, and whether it is at the top.
     """
     package = list(path.relative_to(ROOT).parts[:-1])
     tree = ast.parse(path.read_text())

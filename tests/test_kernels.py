@@ -87,7 +87,7 @@ def test_the_first_player_is_seat_0_or_any_seat() -> None:
 
 
 def moments(options: Options) -> np.ndarray:
-    """Give states of all phases of a game (STATE [B])."""
+    """Return states of all phases of a game (STATE [B])."""
     rules = make_rules(options)
     chance = np.random.default_rng(7)
     found = {}

@@ -1,6 +1,4 @@
-"""What all faces for a learner promise: a failing opponent moves nothing, copies go on with any
-opponent, seeds and settings are checked.
-"""
+"""What all environments for a learner promise: of failing opponents, copies, seeds and settings."""
 
 from __future__ import annotations
 

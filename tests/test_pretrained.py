@@ -1,4 +1,4 @@
-"""Policies that come with the package: ``pretrained:sleuth-4p``, or ``pretrained:4p``, wherever a player is named."""
+"""Policies that come with the package: ``pretrained:sleuth-4p`` wherever a player is named."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Privacy by substitution: change all that a seat cannot know, replay, and nothing that it receives
-changes by one byte.
-"""
+"""Privacy by substitution: what a seat cannot know changes nothing that it receives by a byte."""
 
 from __future__ import annotations
 
@@ -38,15 +36,13 @@ GAMES = [
 
 
 def replays(options: Options, player: Player, length: int, seed: int) -> list[Replay]:
-    """Give a game replayed with changed secrets for each viewer."""
+    """Return a game replayed with changed secrets for each viewer."""
     history = play(options, seed, player).cut(length)
     return [Replay(history, viewer, seed) for viewer in range(options.num_players)]
 
 
 def what_is_received(history: History, viewer: int, records: Sequence[str]) -> list[bytes]:
-    """Give the observations of some records and the drawing that a seat gets at the end of a
-    history.
-    """
+    """Return the observations and the drawing that a seat gets at the end of a history."""
     options = history.options
     rules = make_rules(history.options)
     views = np.zeros(1, VIEW)
@@ -60,9 +56,7 @@ def what_is_received(history: History, viewer: int, records: Sequence[str]) -> l
 
 
 def what_the_environment_tells(history: History, viewer: int) -> list[object]:
-    """Give all that PettingZoo's environment tells a player at the end of a history that is not
-    over.
-    """
+    """Return all that PettingZoo's environment tells a player after an unfinished history."""
     env = sleuth_v0.raw_env(render_mode="rgb_array", viewpoint=viewer, **vars(history.options))
     agent = f"player_{viewer}"
     last = history.states[-1]
@@ -99,9 +93,7 @@ def test_nor_does_the_exact_record_of_many_players(options: Options) -> None:
 
 
 def received_twice(options: Options, records: Sequence[str]) -> Iterator[tuple[object, object]]:
-    """Give what each seat receives in some games that are replayed with changed secrets, and what
-    it received in the original.
-    """
+    """Iterate over what each seat receives in games with changed secrets, and in the originals."""
     for seed, (player, length) in enumerate(GAMES):
         for replay in replays(options, player, length, seed):
             yield what_is_seen(replay.history, replay.viewer), what_is_seen(replay.original, replay.viewer)

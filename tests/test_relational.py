@@ -1,6 +1,4 @@
-"""The relational network: all opponents alike, all elements of a category alike, at any number of
-players, with NumPy as with torch.
-"""
+"""The relational network treats opponents alike, and elements, for NumPy as for torch."""
 
 from __future__ import annotations
 
@@ -101,8 +99,9 @@ def test_initial_biases_are_those_of_the_untrained_logits():
 
 
 def turned(options: Options, record: str, observations: np.ndarray, order: list[int]) -> np.ndarray:
-    """What the viewer would see if the opponents sat in another order; the k-th is who was the
-    order[k]-th.
+    """Return what the viewer would see if the opponents sat in another order.
+
+    The k-th is who was the order[k]-th.
     """
     seats = [0, *order]
     holders = [seat - 1 for seat in order] + [options.num_players - 1]

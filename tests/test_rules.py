@@ -1,6 +1,4 @@
-"""The rules in worked cases: hands set up by hand, and what must come of it. Sections are those of
-the module `rules`.
-"""
+"""The rules in worked cases: hands set up by hand, and what must come of it."""
 
 from __future__ import annotations
 

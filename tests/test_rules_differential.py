@@ -1,6 +1,4 @@
-"""Random games of every kind, played by the kernels and by the oracle: everything must agree after
-every step.
-"""
+"""Random games of every kind, played by the kernels and by the oracle, agree after every step."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ ANY_SEED = st.integers(0, 2**64 - 1)
 
 
 def seeds(count: int, of: str) -> list[int]:
-    """Give different seeds of 64 bits, the same in each run."""
+    """Return different seeds of 64 bits, the same in each run."""
     chance = random.Random(of)
     return [chance.getrandbits(64) for _ in range(count)]
 

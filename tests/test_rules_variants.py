@@ -13,7 +13,7 @@ TWO = ["yellow-opal-cluster", "yellow-opal-pair"]
 THREE = [*TWO, "red-pearl-pair"]
 
 
-# --- playing for second, third, ... (section 5) ---
+# --- playing for second, third, ... ---
 
 
 def test_a_right_player_takes_no_more_turns_and_draws_nothing() -> None:
@@ -87,7 +87,7 @@ def test_where_results_are_not_announced_a_right_player_learns_his_place_at_the_
     assert [int(game.seen_by(seat)["place"][0]) for seat in range(4)] == [0, 1, 2, 0]
 
 
-# --- several missing gems (section 6) ---
+# --- several missing gems ---
 
 
 @pytest.mark.parametrize(("missing", "order"), [(TWO, (1, 0)), (TWO, (0, 1)), (THREE, (2, 0, 1)), (THREE, (1, 2, 0))])
@@ -142,7 +142,7 @@ def test_an_unfinished_accusation_is_seen_by_the_accuser_alone() -> None:
     assert game.verbs() == {"accuse"}
 
 
-# --- additional interrogations (section 7) ---
+# --- additional interrogations ---
 
 FOUR_CARDS = {0: ["pair", "blue-opal", "free-red", "free"]}
 

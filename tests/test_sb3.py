@@ -118,7 +118,7 @@ def test_the_same_seed_gives_the_same_games():
 
 
 def test_rewards_are_those_of_the_game_played_to_its_end():
-    """A learner who is out gets at once what the played-out game would have given him."""
+    """A learner who is out gets at once what the played-out game would have paid them."""
     env = SleuthVecEnv(1, opponents=["cautious"], learner_seat=0, seed=5, num_players=3)
     random = np.random.default_rng(2)
     compared = 0

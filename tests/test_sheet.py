@@ -1,4 +1,4 @@
-"""Sheets mark all that their rules reach, nothing that a deal refutes, and notice contradictions."""
+"""Sheets mark all that their rules reach, nothing that a deal refutes, and find contradictions."""
 
 from __future__ import annotations
 

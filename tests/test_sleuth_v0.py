@@ -1,6 +1,4 @@
-"""The PettingZoo environment passes the conformance tests of PettingZoo and keeps its manual page's
-promises, in every variant.
-"""
+"""The PettingZoo environment passes PettingZoo's tests and keeps its manual page's promises."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ EXPECTED = (
 
 @contextlib.contextmanager
 def asserting_no_warning() -> Iterator[None]:
-    """Let a conformance test write what it likes to the standard output, but warn of nothing
-    unexpected.
-    """
+    """Let a conformance test print what it likes, but warn of nothing unexpected."""
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("always")
         yield

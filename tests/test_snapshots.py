@@ -1,6 +1,4 @@
-"""Snapshots of a game under way: copies, pickles and states, wrapped or not, go on exactly as the
-game does.
-"""
+"""Snapshots of a game under way: copies, pickles and states go on exactly as the game does."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The Gymnasium environment of one learner: episodes, rewards, illegal actions, copies, and what
-Gymnasium and Stable-Baselines3 check.
-"""
+"""The Gymnasium environment of one learner: episodes, rewards, illegal actions, copies."""
 
 from __future__ import annotations
 

@@ -22,9 +22,7 @@ every_variant = pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name
 
 
 def trajectories(num_envs: int, mode: str, **named: Any) -> list[Any]:
-    """Play some steps of the games of a vector environment, each with its own choices; some actions
-    are illegal.
-    """
+    """Play some steps of a vector environment, each game with its own choices, some illegal."""
     envs = gymnasium.make_vec(
         "sleuth_env:sleuth_env/Sleuth-v0", num_envs, mode, num_players=3, opponents="random", **named
     )

@@ -1,6 +1,4 @@
-"""Runs with ``algorithm: ppo`` from the command line: what `test_train` shows of MaskablePPO, where
-they differ.
-"""
+"""Runs with ``algorithm: ppo`` from the command line, where they differ from MaskablePPO."""
 
 from __future__ import annotations
 

@@ -27,8 +27,9 @@ def assert_views_agree(options: Options, states: np.ndarray, duel: Duel, seats: 
 
 
 def check_views(options: Options, seed: int, player: Player) -> None:
-    """Play a game and compare the views after each step: of all seats, but after an offer was
-    declined of two only.
+    """Play a game and compare the views after each step.
+
+    They are those of all seats, but after an offer was declined of two only.
     """
     everybody = range(options.num_players)
     rules = make_rules(options)

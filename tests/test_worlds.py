@@ -1,4 +1,4 @@
-"""Exact counting agrees with enumeration of all deals, and keeps what must hold for any evidence."""
+"""Exact counting agrees with enumeration, and keeps what must hold for any evidence."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def information(found: Answers) -> float:
 
 
 def random_evidence(rng: np.random.Generator) -> np.ndarray:
-    """Return small evidence that some deal satisfies: counts, bounds, cards a holder cannot have."""
+    """Return small evidence that some deal satisfies: counts, bounds, exclusions."""
     num_cards = int(rng.integers(2, 8))
     num_holders = int(rng.integers(2, 5))
     truth = rng.integers(0, num_holders, num_cards)
@@ -380,7 +380,7 @@ def test_an_estimate_proves_only_what_the_sheet_proves():
 
 
 def hardest_evidence(asked: int = 6) -> np.ndarray:
-    """Seven players; everybody has answered some one-element questions and nothing else is known."""
+    """Seven players, who have answered some one-element questions; nothing else is known."""
     evidence = evidence_of(Options(num_players=7), positions(Options(num_players=7), "random", 1, seed=1)[:1])
     rng = np.random.default_rng(3)
     cards = rng.permutation(cards_of(evidence["cards"][0]))

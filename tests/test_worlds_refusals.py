@@ -1,4 +1,4 @@
-"""What cannot be counted, or is not a question, is refused with the reason before a kernel sees it."""
+"""What cannot be counted, or asked, is refused with the reason before a kernel sees it."""
 
 from __future__ import annotations
 

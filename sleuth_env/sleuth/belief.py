@@ -106,8 +106,8 @@ def _check_views(rules: np.ndarray, views: np.ndarray) -> None:
 class Beliefs(NamedTuple):
     """What some seats may believe, and what each question would tell them."""
 
-    # f8 [B, C, H] probability that a gem lies with opponent h + 1 or, last, is missing; NaN where the
-    # result has a code
+    # f8 [B, C, H] probability that a gem lies with opponent h + 1 or, last, is missing; NaN where
+    # the result has a code
     holders: np.ndarray
     # WORTH [B, H - 1, Q] of a question to opponent h + 1; NaN where it was not appraised
     worths: np.ndarray
@@ -121,6 +121,18 @@ def beliefs(
     """Return what many seats may believe, and the worth of the questions that they can pay for.
 
     A row depends on nothing but its view.
+
+    >>> from sleuth_env.sleuth import Options, deal, new_states
+    >>> rules = make_rules(Options(num_players=3))
+    >>> states = new_states(1)
+    >>> deal(rules, states, np.array([1], np.uint64))
+    >>> views = np.zeros(3, VIEW)
+    >>> view(rules, states.repeat(3), np.arange(3), views)
+    >>> found = beliefs(rules, views)
+    >>> found.holders.shape, found.worths.shape
+    ((3, 36, 3), (3, 2, 43))
+    >>> found.results["count"].tolist()
+    [16224936.0, 16224936.0, 16224936.0]
 
     Args:
         rules: RULES [1].
@@ -175,7 +187,7 @@ def list_asks(
 
 @inner
 def affordable(rules, v):
-    """Return the mask of the questions that the viewer's search cards allow (v: one VIEW record)."""
+    """Return the mask of the questions that the viewer can pay for (v: one VIEW record)."""
     questions = np.int64(0)
     for card in members(v["search"][0]):
         for i in range(rules["num_card_pairs"][card]):
@@ -255,8 +267,8 @@ class Odds(NamedTuple):
 
     # f8 [B, H, C] probability that a gem lies with opponent h + 1 or, last, is missing
     chance: np.ndarray
-    # f8 [B, H - 1, Q] bits about the missing gems that a question is expected to tell; 0 where it may
-    # not be asked now
+    # f8 [B, H - 1, Q] bits about the missing gems that a question is expected to tell; 0 where it
+    # may not be asked now
     information: np.ndarray
 
 

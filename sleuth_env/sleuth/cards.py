@@ -1,10 +1,8 @@
 """The rule book as data: gems, questions, search cards, options and the numbering of actions.
 
 Axis letters: ``C`` = 36 gem cards, ``Q`` = 43 questions, ``S`` = 54 search cards, ``A`` actions,
-    ``P`` seats.
-Sources: the Eagle-Gryphon rule book of *Sleuth* by Sid Sackson; the composition of the 54 search
-    cards follows
-the lists of a Schmidt edition.
+``P`` seats. Sources: the Eagle-Gryphon rule book of *Sleuth* by Sid Sackson; the composition of the
+54 search cards follows the lists of a Schmidt edition.
 """
 
 from __future__ import annotations
@@ -25,15 +23,13 @@ TYPES = ("solitaire", "pair", "cluster")
 CATEGORIES = (COLOURS, KINDS, TYPES)
 ELEMENTS = COLOURS + KINDS + TYPES
 
-# A gem card is one value of every category; a question is one value, or two of different
-# categories.
+# A gem card is one value of every category; a question one value, or two of different categories.
 GEMS = tuple(product(*CATEGORIES))
 QUESTIONS = tuple((element,) for element in ELEMENTS) + tuple(
     pair for first, second in combinations(CATEGORIES, 2) for pair in product(first, second)
 )
 
-# A search card is its list of questions: itself, or whatever contains its free element, or
-# anything.
+# A search card is its list of questions: one, those with its free element, or all.
 ALLOWED = (
     tuple((question,) for question in QUESTIONS)
     + tuple(tuple(q for q in QUESTIONS if element in q) for element in ELEMENTS)
@@ -65,7 +61,7 @@ def question_gems(question: int) -> int:
 
 
 def card_kind(card: int) -> int:
-    """Return what a search card can be used for: 0 one question, 1 those with its element, 2 all."""
+    """Return what a search card allows: 0 one question, 1 those with its element, 2 all."""
     return int(card >= FIRST_FREE) + int(card == PLAIN_FREE)
 
 
@@ -96,10 +92,10 @@ class Options:
         'number of places that are played for (variant "playing for second, third, ...")',
     )
     double_interrogation: bool = option(
-        False, "False, True", 'whether a turn has one or two questions (variant "additional interrogations")'
+        False, "False, True", 'two questions a turn instead of one (variant "additional interrogations")'
     )
     super_sleuth: bool = option(
-        False, "False, True", 'whether two-element questions are answered with the number only (variant "Super Sleuth")'
+        False, "False, True", 'two-element questions are answered with the number only (variant "Super Sleuth")'
     )
     first_player: str = option("random", "random, seat_0", "who begins (the rule books differ)", minor=True)
     accuse: str = option(
@@ -114,11 +110,9 @@ class Options:
         minor=True,
     )
     announce_result: bool = option(
-        True, "True, False; False with winners > 1", "whether others learn if an accusation was right"
+        True, "True, False; False with winners > 1", "others learn whether an accusation was right"
     )
-    last_survivor_wins: bool = option(
-        False, "False, True", "whether the last player left in wins when all the others are out"
-    )
+    last_survivor_wins: bool = option(False, "False, True", "the last player left in wins when all the others are out")
     max_turns: int = option(300, "1 or more", "number of turns after which the game is truncated", minor=True)
 
     def __post_init__(self) -> None:
@@ -246,7 +240,7 @@ def num_actions(options: Options) -> int:
     return int(make_rules(options)["num_actions"][0])
 
 
-# The action blocks with which a player answers an offer, and the one that declines it; and whom an accusation is about.
+# See `sleuth_env.game.Game`.
 OFFERED = ("accuse", "pass")
 DECLINE = "pass"
 SCORED = {"gem": "accuse"}

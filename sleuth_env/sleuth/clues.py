@@ -21,7 +21,7 @@ NUM_SETS = NUM_QUESTIONS + 1
 
 @inner
 def _who_may_hold(v, cards, possible):
-    """Write who may hold each gem: only its holder, if the viewer was shown it or saw it missing."""
+    """Write who may hold each gem: only its holder, if the viewer has seen where it is."""
     num_players = v["num_players"]
     shown = v["missing_gems"]
     for k in range(1, num_players):

@@ -142,17 +142,21 @@ def observation_layout(options: Options, record: str = "sheet") -> Layout:
 
 
 def observation_size(options: Options, record: str = "sheet") -> int:
-    """Count the numbers of an observation, N."""
+    """Return the number of numbers of an observation, N.
+
+    >>> observation_size(Options(num_players=4))
+    2580
+    """
     return observation_layout(options, record).size
 
 
 @kernel
 def _write(rules, codes, views, view_words, evidence, sheets, sheet_words, one, half, out):
-    """Write observations, whose sheets are made on the way; return the first broken row, -1 if there is none.
+    """Write observations and the sheets they need; return the first broken row, -1 if none is.
 
-    Broken is a row whose view no deal satisfies. Evidence and sheets, of `ROWS_AT_ONCE` rows or none,
-    are working space. What is 1 is written as ``one``, and ``half`` is added to fractions, so that
-    whole numbers are rounded to the nearest.
+    Broken is a row whose view no deal satisfies. Evidence and sheets, of `ROWS_AT_ONCE` rows or
+    none, are working space. What is 1 is written as ``one``, and ``half`` is added to fractions, so
+    that whole numbers are rounded to the nearest.
     """
     for first in range(0, out.shape[0], ROWS_AT_ONCE):
         last = min(first + ROWS_AT_ONCE, out.shape[0])
@@ -167,7 +171,7 @@ def _write(rules, codes, views, view_words, evidence, sheets, sheet_words, one, 
 
 
 class Observer(LayoutObserver):
-    """Write the observations of views (VIEW [B]) into ``out`` (float32 or int8 [B, N]), see `Observer`.
+    """The writer of Sleuth's observations, see `sleuth_env.layout.Observer`.
 
     Its writes raise `Contradiction` for a view that no deal satisfies (not with "raw"); it cannot
     come from a game.
@@ -211,8 +215,13 @@ class Observer(LayoutObserver):
 
 
 def write_observations(rules: np.ndarray, views: np.ndarray, out: np.ndarray, record: str = "sheet") -> None:
-    """Write the observations of views (VIEW [B]) into ``out`` (float32 or int8 [B, N]) once, see
-    `Observer`.
+    """Write the observations of views once, see `Observer`.
+
+    Args:
+        rules: RULES [1].
+        views: VIEW [B], contiguous.
+        out: float32 or int8 [B, N], written.
+        record: see `observation_layout`.
     """
     Observer(rules, views, record).write(out)
 

@@ -23,7 +23,7 @@ from .state import FINISHED, IN, OFFER, RIGHT, Q
 
 @inner
 def _partition(masks, size, others, whole):
-    """Whether the first `size` masks and `others` together hold every bit of `whole` exactly once."""
+    """Return whether the first `size` masks and `others` hold each bit of `whole` exactly once."""
     seen = others
     total = popcount(others)
     for i in range(size):

@@ -40,7 +40,7 @@ def quoted(text: object) -> str:
 
 
 def alternatives(text: str, names: Sequence[str]) -> str:
-    """Return what could have been meant: all names when they are few, else those nearest to the text."""
+    """Return what could have been meant: all names if they are few, else those nearest."""
     if len(names) <= MAX_LISTED:
         return "one of " + ", ".join(names)
     nearest = get_close_matches(text[:MAX_QUOTED], names, n=4, cutoff=0.3) or names[:4]
@@ -147,7 +147,7 @@ def parse_question(text: str) -> int:
 
 
 def search_card_name(card: int) -> str:
-    """Return the name of a search card: that of its question, ``free-`` and its element, or ``free``.
+    """Return the name of a search card: its question, ``free-`` and its element, or ``free``.
 
     >>> search_card_name(15), search_card_name(44), search_card_name(53)
     ('blue-opal', 'free-blue', 'free')

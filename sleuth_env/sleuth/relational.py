@@ -23,7 +23,8 @@ from ..policies.operations import MOST_UNITS, Arrays, Bounds, LayerParts, Operat
 from ..policies.policy_file import PolicyError
 from .relations import GEMS, Relations, relations
 
-ROWS_AT_ONCE = 256  # what lies between features and logits then fits in memory, however many rows there are
+# What lies between features and logits then fits in memory, however many rows there are.
+ROWS_AT_ONCE = 256
 # What a policy file calls a layer, where that is not its name here.
 FILE_NAMES = {"pair": "cell"}
 

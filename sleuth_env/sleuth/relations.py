@@ -1,8 +1,8 @@
 """Which numbers of an observation are about which opponent, gem or question.
 
 A network that treats all of them alike is given these. A **feature** is a number, or the sum of
-some, of the observation. Every entity of a kind has the same features, so a network can use the same
-weights for each; how many features there are depends on the record, never on the number of players.
+some, of the observation. Every entity of a kind has the same features, so a network can use the
+same weights for each; the number of features depends on the record, never on that of the players.
 Axis letters: ``O`` opponents, ``C`` gem cards, ``Q`` questions, ``F`` features of a kind of entity,
 ``M`` features of all entities, ``B`` rows, ``N`` numbers of an observation.
 """

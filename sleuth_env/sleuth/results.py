@@ -1,6 +1,6 @@
-"""What each seat gets, how a game has ended, and what a match counts (section 5 of the rules).
+"""What each seat gets, how a game has ended, and what a match counts.
 
-Axis letters: ``B`` games, ``P`` seats.
+Source: docs/game.md, "Rewards". Axis letters: ``B`` games, ``P`` seats.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ def final_rewards(rules, s, row):
 
 @inner
 def _is_settled(rules, s, seat):
-    """Return whether a seat's reward is settled: a place is kept, and with one winner whoever is out has lost."""
+    """Return whether a seat's reward cannot change any more.
+
+    A place is kept, and where there is one winner whoever is out has lost.
+    """
     if s["phase"] == FINISHED or s["place"][seat] > 0:
         return True
     return s["standing"][seat] == OUT and rules["winners"] == 1
@@ -51,8 +54,8 @@ def ends(rules, states, terminated, truncated):
         rules: RULES [1].
         states: STATE [B].
         terminated: u1 [B, P], written: 1 where the game is over for a seat by the rules.
-        truncated: u1 [B, P], written: 1 where the turn limit ended it: for players who were still in,
-            as what the others get was settled.
+        truncated: u1 [B, P], written: 1 where the turn limit ended it: for players who were still
+            in, as what the others get was settled.
     """
     for b in range(states.size):
         finished = states[b]["phase"] == FINISHED

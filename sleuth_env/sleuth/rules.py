@@ -1,9 +1,9 @@
 """The rules of Sleuth as kernels on records: what is legal, and what an action does.
 
 A game is one STATE record, a batch is an array of them, a single game is a batch of one. Games are
-dealt in `state` and changed here. Seats in a state are absolute; in an action they are relative: ``+k`` is
-the k-th seat to the actor's left. Axis letters: ``B`` games, ``P`` = 7 seats (unused ones stay
-empty), ``Q`` = 43 questions, ``A`` actions.
+dealt in `state` and changed here. Seats in a state are absolute; in an action they are relative:
+``+k`` is the k-th seat to the actor's left. Source: docs/game.md, "Rules in brief". Axis letters:
+``B`` games, ``P`` = 7 seats (unused ones stay empty), ``Q`` = 43 questions, ``A`` actions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .state import (
     Q,
 )
 
-# --- what is legal (sections 3, 4, 7) ---
+# --- what is legal ---
 
 
 @inner
@@ -232,7 +232,7 @@ def _next_offer(rules, s):
 
 @inner
 def _answer(rules, s, target, question):
-    """Announce the count, let the asker see the cards of a two-element question; give the count."""
+    """Announce the count, show the asker the cards of a two-element question; return the count."""
     gems = s["hands"][target] & rules["question_gems"][question]
     s["answers"][target, question] = popcount(gems)
     s["askers"][target, question] |= 1 << int(s["actor"])

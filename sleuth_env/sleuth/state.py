@@ -1,7 +1,7 @@
-"""The record of a game and its set-up (section 2 of the rules).
+"""The record of a game and its set-up.
 
-Seats in a state are absolute. Axis letters: ``B`` games, ``P`` = 7 seats (unused ones stay empty),
-``Q`` = 43 questions.
+Seats in a state are absolute. Source: docs/game.md, "Rules in brief". Axis letters: ``B`` games,
+``P`` = 7 seats (unused ones stay empty), ``Q`` = 43 questions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ STATE = np.dtype(
         ("seen", "i8", (P, P)),  # [asker, target] mask of the gems shown
         ("search", "i8", P),  # [P] mask of each seat's face-up search cards
         ("discards", "i8"),  # mask of the discarded search cards
-        ("spent", "i8", P),  # [P] mask of the search cards with which a seat has ever paid for a question
+        ("spent", "i8", P),  # [P] mask of the search cards with which a seat has ever paid
         ("turn", "i4"),  # whose turn it is
         ("actor", "i4"),  # who decides now, -1 when the game is finished
         ("phase", "i4"),  # TURN, SECOND, OFFER, MUST_ACCUSE or FINISHED
@@ -59,7 +59,7 @@ STATE = np.dtype(
         ("answers", "i1", (P, Q)),  # [P, Q] announced numbers, -1 unknown
         ("askers", "i1", (P, Q)),  # [P, Q] bit a: seat a has asked this seat this question
         ("events", "i1", (P, EVENT_FIELDS)),  # [P, 6] the last num_players events, newest first
-        ("padding", "i1", 3),  # without it a record would have bytes of no field, which copies leave undefined
+        ("padding", "i1", 3),  # copies leave bytes of no field undefined: there are none
     ],
     align=True,
 )

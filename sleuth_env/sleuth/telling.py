@@ -1,7 +1,7 @@
-"""A game of Sleuth told in words: a game text step by step, and what a person at the table reads and types.
+"""A game of Sleuth told in words: step by step, or to a person who plays it.
 
-It is what the command line knows of the game, see `sleuth_env.game.Telling`. A game is told from the
-viewpoint of the public, of one player, or with every hidden card.
+It is what the command line knows of the game, see `sleuth_env.game.Telling`. A game is told from
+the viewpoint of the public, of one player, or with every hidden card.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def tell_game(
 
 
 def told_moves(record: GameRecord, viewpoint: int | None, reveal: bool) -> Iterator[Move]:
-    """Iterate over the actions that the viewpoint notices, or over all where everything is revealed.
+    """Iterate over the actions that the viewpoint notices, or all if everything is revealed.
 
     Only these are steps of a story: a gap in the numbers would tell how many others declined to
     accuse, and so the order of the offers.
@@ -215,7 +215,13 @@ def seat_names(seen: Any, you: str = "") -> list[str]:
 
 
 def private_lines(options: Options, seen: Any, names: list[str]) -> list[str]:
-    """Return what the viewer alone knows of the last public event (VIEW record, after it); names as of `seat_names`."""
+    """Return what the viewer alone knows of the last public event.
+
+    Args:
+        options: of the game.
+        seen: VIEW, one record, after the event.
+        names: as `seat_names` returns them.
+    """
     kind, asker, target, question, _, _ = (int(field) for field in seen["events"][0])
     if kind in ACCUSATIONS:
         return _accusation_lines(seen, asker, names)
@@ -261,7 +267,9 @@ def unsaid(options: Options, seen: Any) -> str:
 
 
 def meant(typed: str, names: Iterable[str]) -> list[str]:
-    """Return those of some names of actions that a typed text can mean: the card of a question may be left out.
+    """Return those names of actions that a typed text can mean.
+
+    The card of a question may be left out.
 
     >>> meant("ask +1 blue", ["ask +1 blue with blue", "ask +1 blue with free", "pass"])
     ['ask +1 blue with blue', 'ask +1 blue with free']
@@ -270,7 +278,7 @@ def meant(typed: str, names: Iterable[str]) -> list[str]:
 
 
 def news(options: Options, state: Any, action: int, seen: Any) -> list[str]:
-    """Return what the viewer may know of the last action, line by line; nothing where it was hidden.
+    """Return what the viewer may know of the last action, line by line; nothing if hidden.
 
     Args:
         options: of the game.
@@ -303,7 +311,7 @@ draw_odds = draw_belief
 
 
 def reveal(options: Options, state: np.void) -> dict[str, Any]:
-    """Return the whole hidden state of a game in names, as a plain dict, for debugging and analysis.
+    """Return the whole hidden state of a game in names, for debugging and analysis.
 
     Args:
         options: the options of the game.

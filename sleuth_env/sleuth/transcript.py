@@ -259,7 +259,7 @@ class _Lines:
         self._next = next(self._lines, None)
 
     def next(self, expected: str) -> tuple[int, str]:
-        """Return the next line with its number, or raise an error with what should have stood there."""
+        """Return the next line with its number; raise an error with what was expected otherwise."""
         if self._next is None:
             raise NotationError(f"line {self._end}: the text ends where {expected} is expected")
         line = self._next
@@ -267,7 +267,7 @@ class _Lines:
         return line
 
     def value(self, key: str) -> tuple[int, str, str]:
-        """Return the number, the text and the value of the next line, which must be ``key: value``."""
+        """Return number, text and value of the next line, which must be ``key: value``."""
         number, line = self.next(f"'{key}: ...'")
         found, _, value = line.partition(": ")
         if found != key or not value:

@@ -1,8 +1,8 @@
-"""The firewall: what one seat may know of a game, copied into a record with no field for anything else.
+"""The firewall: what one seat may know of a game, in a record without room for anything else.
 
 Bots, networks, drawings and deductions are given views and cannot be given states. Seats in a view
-are relative: 0 is the viewer, ``k`` is the k-th seat to the viewer's left. Source: rules, "what a
-player knows" (sections 3 to 5). Axis letters: ``B`` games, ``P`` = 7 seats, ``Q`` = 43 questions.
+are relative: 0 is the viewer, ``k`` is the k-th seat to the viewer's left. Source: docs/game.md,
+"Rules in brief". Axis letters: ``B`` games, ``P`` = 7 seats, ``Q`` = 43 questions.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from .state import ASKER, EVENT_FIELDS, FINISHED, IN, KIND, LEFT, NO_EVENT, TARG
 
 VIEW = np.dtype(
     [
-        ("seat", "i4"),  # the viewer's seat number at the table; every other one here is relative to it
+        ("seat", "i4"),  # the viewer's seat in the state; every other one here is relative to it
         ("num_players", "i4"),  # number of players
         ("missing", "i4"),  # number of missing gems
         ("turn", "i4"),  # whose turn it is
         ("turn_number", "i4"),  # from 1
         ("phase", "i4"),  # TURN, SECOND, OFFER, MUST_ACCUSE or FINISHED
         ("to_act", "i4"),  # 1 where the viewer has to decide now
-        ("first_target", "i4"),  # who was asked first this turn, -1 nobody (additional interrogations)
+        ("first_target", "i4"),  # who was asked first this turn, -1 nobody
         ("first_elements", "i4"),  # number of elements of the question asked first this turn
         ("pile_size", "i4"),  # number of search cards in the draw pile
         ("hand", "i8"),  # mask of the viewer's gem cards
         ("table", "i8"),  # mask of the gem cards face up
-        ("missing_gems", "i8"),  # mask of the missing gems where the viewer has the right to know them, else 0
+        ("missing_gems", "i8"),  # mask of the missing gems if the viewer may know them, else 0
         ("accusing", "i8"),  # mask of the gems named so far in the viewer's unfinished accusation
         ("accused", "i8"),  # mask of the gems of the viewer's accusation, 0 before it
         ("discards", "i8"),  # mask of the discarded search cards
         ("search", "i8", P),  # [P] mask of each seat's face-up search cards
-        ("spent", "i8", P),  # [P] mask of the search cards with which a seat has ever paid for a question
+        ("spent", "i8", P),  # [P] mask of the search cards with which a seat has ever paid
         ("told", "i8", P),  # [P] mask of the questions that a seat has answered
         ("seen", "i8", P),  # [P] mask of the gems that a seat has shown to the viewer
         ("seen_by", "i8", P),  # [P] mask of the viewer's gems that a seat was shown
         ("standing", "i4", P),  # [P] IN, OUT, RIGHT or LEFT (has accused, result not announced)
-        ("place", "i4", P),  # [P] 1 for the first right player, ...; 0 not right, or not known to be
+        ("place", "i4", P),  # [P] 1 for the first right player, ...; 0 not known to be right
         ("exchanges", "i4", P),  # [P] number of times that a seat has exchanged its cards
         ("answers", "i1", (P, Q)),  # [P, Q] announced number of matching gems, -1 unknown
         ("askers", "i1", (P, Q)),  # [P, Q] bit k: seat k has asked this seat this question
-        ("events", "i1", (P, EVENT_FIELDS)),  # [P, 6] the last num_players public events, newest first
+        ("events", "i1", (P, EVENT_FIELDS)),  # [P, 6] the last num_players events, newest first
     ],
     align=True,
 )
@@ -77,7 +77,7 @@ def _copy_table(rules, s, seat, v):
 
 @inner
 def _copy_own(rules, s, seat, v):
-    """Copy what the viewer alone knows: hand, accusation, and the missing gems once the viewer has seen them."""
+    """Copy what the viewer alone knows: hand, accusation, missing gems once they were seen."""
     v["seat"] = seat
     v["to_act"] = s["actor"] == seat
     v["hand"] = s["hands"][seat]

@@ -12,7 +12,7 @@ from sleuth_env.game import load_game
 
 
 def another_game(monkeypatch: pytest.MonkeyPatch) -> str:
-    """Make a game module and return its full name: called "another", with one bot and one record, no more."""
+    """Make a game module called "another", with one bot and one record; return its full name."""
     module = ModuleType("another_game")
     names = {name: value for name, value in vars(sleuth).items() if not name.startswith("__")}
     less = {"NAME": "another", "BOTS": {"random": sleuth.BOTS["random"]}, "NETWORKS": {}, "SCORED": {}}

@@ -24,17 +24,17 @@ PARTLY_USED = ("pile", "offers", "num_offers", "offer_at")
 
 
 def gem_mask(gems: Iterable[str]) -> int:
-    """Give the kernel's mask of a set of gems."""
+    """Return the kernel's mask of a set of gems."""
     return sum(GEM_BIT[gem] for gem in gems)
 
 
 def card_mask(cards: Iterable[str]) -> int:
-    """Give the kernel's mask of a set of search cards."""
+    """Return the kernel's mask of a set of search cards."""
     return sum(CARD_BIT[card] for card in cards)
 
 
 def event_row(event: Event) -> list[int]:
-    """Give the kernel's row of a public event."""
+    """Return the kernel's row of a public event."""
     numbers = (event.target, QUESTION_INDEX.get(event.question), CARD_INDEX.get(event.card), event.count)
     return [EVENT_NUMBER[event.verb], event.actor, *(-1 if number is None else number for number in numbers)]
 
@@ -119,16 +119,14 @@ class Duel:
             row["seen"][event.actor, event.target] |= gem_mask(event.shown)
 
     def pile_and_queue(self) -> tuple[list[int], list[int]]:
-        """Give the draw pile, the next card last, and the seats being offered to accuse, the actor
-        first.
-        """
+        """Return the draw pile, next card last, and the seats in the queue of offers."""
         game = self.oracle
         queue = [game.actor, *game.queue] if game.phase == "offer" else []
         return [CARD_INDEX[card] for card in game.pile], queue
 
 
 def pile_and_queue(state: np.void) -> tuple[list[int], list[int]]:
-    """Give the same of a kernel's state."""
+    """Return the same of a kernel's state."""
     queue = state["offers"][state["offer_at"] : state["num_offers"]].tolist() if state["phase"] == kernels.OFFER else []
     return state["pile"][: state["pile_size"]].tolist(), queue
 
@@ -159,7 +157,7 @@ def assert_legal_actions_agree(options: Options, states: np.ndarray, duels: Sequ
 
 
 def assert_outcomes_agree(options: Options, states: np.ndarray, duels: Sequence[Duel], returns: np.ndarray) -> None:
-    """Compare what each seat got (f8 [B, 7]), how the games ended, and the kernel's own invariants."""
+    """Compare what each seat got (f8 [B, 7]), how games ended, and the kernel's own invariants."""
     size = states.size
     rules = make_rules(options)
     terminated = np.full((size, 7), 7, "u1")
@@ -255,7 +253,7 @@ def step_and_tell(duel: Duel, action: int) -> list[str]:
 
 
 def how_it_ended(game: Oracle) -> str:
-    """Say why a game is over."""
+    """Return why a game is over."""
     if game.truncated:
         return "truncated"
     if game.survivor is not None:

@@ -1,4 +1,4 @@
-"""Print a digest of what bots deduce and do in fixed games, to compare compiled and plain kernels."""
+"""Print a digest of what bots deduce and do in fixed games, for compiled and plain kernels."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Play fixed games in batches and print a digest of everything the kernels gave: run with and
-without compilation.
-"""
+"""Print a digest of all that the kernels write in fixed games: with and without compilation."""
 
 from __future__ import annotations
 
@@ -53,7 +51,7 @@ def play(options: Options, size: int, steps: int, seed: int = 1) -> Iterator[byt
 
 
 def digest() -> str:
-    """Give a digest of all games."""
+    """Return a digest of all games."""
     everything = hashlib.sha256()
     for options in GAMES:
         for written in play(options, size=6, steps=60):

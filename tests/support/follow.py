@@ -1,9 +1,9 @@
-"""Follow, a tiny game that is not shipped: it shows that nothing outside of a game's folder knows Sleuth.
+"""Follow, a tiny game for tests: nothing outside of a game's folder knows Sleuth.
 
-Four numbered cards are dealt to each of 3 to 8 players. In turn everybody plays a card that is higher
-than the last one, or passes. Whoever plays the very next number gets a point, paid at once: +1, the
-others share -1. When everybody passes in a row, or nobody has a card left, most points win; there
-are ties. Hands are hidden. The kernels are plain Python: slow and obvious.
+Four numbered cards are dealt to each of 3 to 8 players. In turn everybody plays a card that is
+higher than the last one, or passes. Whoever plays the very next number gets a point, paid at once:
++1, the others share -1. When everybody passes in a row, or nobody has a card left, most points win;
+there are ties. Hands are hidden. The kernels are plain Python: slow and obvious.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def sleuth_twice(options: Any, viewer: int, seed: int) -> tuple[np.ndarray, np.n
 
 
 def follow_twice(options: Any, viewer: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Play a beginning of a game of Follow, and exchange the cards that others still hold at its end."""
+    """Play a beginning of a game of Follow, and exchange the cards that others still hold."""
     rules = follow.make_rules(options)
     rng = random.Random(seed)
     states = follow.new_states(1)

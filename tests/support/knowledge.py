@@ -1,4 +1,4 @@
-"""What a seat knows by section 10 of the rules: the oracle's knowledge as a VIEW."""
+"""What a seat knows by the rules: the oracle's knowledge as a VIEW."""
 
 from __future__ import annotations
 

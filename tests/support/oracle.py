@@ -1,5 +1,4 @@
-"""A second implementation of the rules, slow and obvious: cards are words, everything else is sets,
-lists and dictionaries.
+"""A second implementation of the rules, slow and obvious: words, sets, lists, dictionaries.
 
 It is written from the rule book and shares nothing with the kernels but ``Options`` and the random
 numbers that a seed gives. Tests play both and compare everything. Seats are absolute; the top of a
@@ -30,17 +29,17 @@ CARDS_IN_HAND = {3: 11, 4: 8, 5: 7, 6: 5, 7: 5}
 
 
 def words(name: str) -> set[str]:
-    """Give the words of a card's or a question's name."""
+    """Return the words of a card's or a question's name."""
     return set(name.split("-"))
 
 
 def matching(question: str, gems: Iterable[str]) -> set[str]:
-    """Give those of the gems that have every element of the question."""
+    """Return those of the gems that have every element of the question."""
     return {gem for gem in gems if words(question) <= words(gem)}
 
 
 def may_ask(card: str) -> list[str]:
-    """Give the questions that a search card allows."""
+    """Return the questions that a search card allows."""
     if card == "free":
         return QUESTIONS
     if card.startswith("free-"):
@@ -75,7 +74,7 @@ class Generator:
         self.state = seed
 
     def next(self) -> int:
-        """Give 64 random bits."""
+        """Return 64 random bits."""
         self.state = (self.state + 0x9E3779B97F4A7C15) % 2**64
         z = self.state
         z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
@@ -83,11 +82,11 @@ class Generator:
         return z ^ (z >> 31)
 
     def below(self, limit: int) -> int:
-        """Give a random number from 0 to limit - 1."""
+        """Return a random number from 0 to limit - 1."""
         return (self.next() >> 32) * limit >> 32
 
     def shuffled(self, items: Sequence) -> list:
-        """Give the items in a random order (Fisher and Yates)."""
+        """Return the items in a random order (Fisher and Yates)."""
         items = list(items)
         for i in range(len(items) - 1, 0, -1):
             j = self.below(i + 1)
@@ -154,18 +153,18 @@ class Oracle:
     # What is known of the players
 
     def in_contention(self, seat: int) -> bool:
-        """Say whether a seat may still accuse."""
+        """Return whether a seat may still accuse."""
         return seat not in self.out and seat not in self.right
 
     def contenders_from(self, seat: int) -> list[int]:
-        """Give the seats in contention clockwise from a seat, itself included."""
+        """Return the seats in contention clockwise from a seat, itself included."""
         clockwise = [(seat + k) % self.n for k in range(self.n)]
         return [other for other in clockwise if self.in_contention(other)]
 
     # What may be done
 
     def legal(self) -> set[int]:
-        """Give the numbers of the actions that the actor may take."""
+        """Return the numbers of the actions that the actor may take."""
         if self.phase == "finished":
             return set()
         accusations = {NUMBERS[self.n]["accuse", gem] for gem in GEMS if gem not in self.naming}
@@ -301,12 +300,12 @@ class Oracle:
     # How it ends
 
     def places(self) -> dict[int, int]:
-        """Give the places of those who won something, 1 for the first."""
+        """Return the places of those who won something, 1 for the first."""
         winners = self.right if self.survivor is None else [self.survivor]
         return {seat: place for place, seat in enumerate(winners, start=1)}
 
     def rewards(self) -> list[float]:
-        """Give every seat's reward: nothing before the game is finished."""
+        """Return every seat's reward: nothing before the game is finished."""
         if self.phase != "finished":
             return [0.0] * self.n
         won = {seat: 1 - (place - 1) / self.options.winners for seat, place in self.places().items()}
@@ -318,18 +317,18 @@ class Oracle:
             others = dict.fromkeys(range(self.n), -1 / (self.n - 1))
         return [won.get(seat, others[seat]) for seat in range(self.n)]
 
-    # What a seat knows (absolute seats; section 10 of the rules)
+    # What a seat knows (absolute seats)
 
     def shown_to(self, asker: int, target: int) -> set[str]:
-        """Give the gems of the target's hand that the asker has ever been shown."""
+        """Return the gems of the target's hand that the asker has ever been shown."""
         return set().union(*(event.shown for event in self.events if (event.actor, event.target) == (asker, target)))
 
     def answers(self) -> dict[tuple[int, str], int]:
-        """Give every announced number, by seat and question."""
+        """Return every announced number, by seat and question."""
         return {(event.target, event.question): event.count for event in self.events if event.question}
 
     def askers(self) -> dict[tuple[int, str], set[int]]:
-        """Give who has asked a seat a question."""
+        """Return who has asked a seat a question."""
         known: dict[tuple[int, str], set[int]] = {}
         for event in self.events:
             if event.question:
@@ -337,7 +336,7 @@ class Oracle:
         return known
 
     def cards_spent(self, seat: int) -> set[str]:
-        """Give the search cards with which a seat has ever paid for a question."""
+        """Return the search cards with which a seat has ever paid for a question."""
         return {event.card for event in self.events if event.actor == seat and event.card}
 
     def exchanges(self, seat: int) -> int:
@@ -345,15 +344,14 @@ class Oracle:
         return sum(event.verb == "exchange" for event in self.events if event.actor == seat)
 
     def knows_missing(self, seat: int) -> bool:
-        """Say whether a seat has seen the missing gems: it has accused, or a winner has revealed
-        them.
-        """
+        """Return whether a seat has seen the missing gems: it accused, or a winner shows them."""
         revealed = self.options.winners == 1 and bool(self.right)
         return seat in self.accusations or revealed
 
     def standing_seen_by(self, seat: int, other: int) -> str:
-        """Give what a seat knows of another: "in", "out", "right", or "left" (he accused, and
-        nobody was told the result).
+        """Return how another stands as a seat knows it: "in", "out", "right" or "left".
+
+        "left" is a player who has accused without an announced result.
         """
         if self.in_contention(other):
             return "in"
@@ -362,10 +360,10 @@ class Oracle:
         return "right" if other in self.right else "out"
 
     def place_seen_by(self, seat: int, other: int) -> int:
-        """Give the place of a player as far as a seat knows it, 0 if it has none or none is known.
+        """Return the place of a player as far as a seat knows it, 0 if none is known.
 
-        Where results are not announced nobody is told his own place before the game is over and the
-        rewards are given: it would tell how many of those who left before him were right.
+        Where results are not announced nobody is told their own place before the game is over and
+        the rewards are given: it would tell how many of those who left before them were right.
         """
         if not self.options.announce_result and (seat != other or self.phase != "finished"):
             return 0 if self.survivor != other else 1

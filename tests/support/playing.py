@@ -16,13 +16,14 @@ FROM_EXCHANGE = 38  # the last actions: exchange, accuse one of 36 gems, pass
 
 
 def keywords(options: Options) -> dict[str, Any]:
-    """Give options as the keyword arguments of an environment."""
+    """Return options as the keyword arguments of an environment."""
     return dataclasses.asdict(options)
 
 
 def choose(mask: np.ndarray, chance: random.Random, accuse: float = 0.02) -> int:
-    """Choose a legal action at random; accusations (and final questions) are rare, or games would
-    be over at once.
+    """Choose a legal action at random.
+
+    Accusations (and final questions) are rare, or games would be over at once.
     """
     legal = np.flatnonzero(mask).tolist()
     asks = (len(mask) - FROM_EXCHANGE) * 162 // (162 + 43)
@@ -31,9 +32,7 @@ def choose(mask: np.ndarray, chance: random.Random, accuse: float = 0.02) -> int
 
 
 def play(env: Any, seed: int, limit: int = 10_000, accuse: float = 0.02) -> Iterator[tuple[str, int]]:
-    """Play on from where an environment is until its game is finished; give each agent and action
-    before it is taken.
-    """
+    """Play on until the game is finished; iterate over each agent and action before it is taken."""
     chance = random.Random(seed)
     for _ in range(limit):
         if env.terminations[env.agent_selection] or env.truncations[env.agent_selection]:
@@ -50,7 +49,7 @@ def play_out(env: Any, seed: int, limit: int = 10_000, accuse: float = 0.02) -> 
 
 
 def everything_shown(env: Any) -> list[Any]:
-    """Give all that an environment shows of its game, to be compared with ==."""
+    """Return all that an environment shows of its game, to be compared with ==."""
     raw = env.unwrapped
     seen = [
         (raw.observe(agent)["observation"].tobytes(), raw.observe(agent)["action_mask"].tobytes())
@@ -61,18 +60,19 @@ def everything_shown(env: Any) -> list[Any]:
 
 
 def a_legal_action(env: Any) -> int:
-    """Give a legal action of the agent to act."""
+    """Return a legal action of the agent to act."""
     return int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])[-1])
 
 
 def an_illegal_action(env: Any) -> int:
-    """Give an illegal action of the agent to act."""
+    """Return an illegal action of the agent to act."""
     return int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"] == 0)[0])
 
 
 def episode(env: Any, seed: int | None, choice: int = 0, accuse: float = 0.05) -> list[Any]:
-    """Play a game to its end; give every (observation, mask, action, reward, terminated, truncated,
-    info).
+    """Play a game to its end and return its steps.
+
+    A step is (observation, mask, action, reward, terminated, truncated, info).
     """
     chance = random.Random(choice)
     steps = []

@@ -114,7 +114,7 @@ class Replay:
         self.history.states.append(self.game.copy())
 
     def _mix_pile(self, at: int, end: int) -> None:
-        """Mix the cards that nobody draws in these steps; where the pile is reshuffled, do it alike."""
+        """Mix the cards that nobody draws in these steps; a reshuffled pile in the same way."""
         before = self.original.states[at][0]
         after = self.original.states[end][0]
         size = int(before["pile_size"])

@@ -35,7 +35,7 @@ def all_options(draw: st.DrawFn, max_turns: st.SearchStrategy[int] = SOME_TURNS)
 
 
 def variants(num_players: int) -> list[Options]:
-    """Give every option by itself, and all variants combined, for a number of players."""
+    """Return every option by itself, and all variants combined, for a number of players."""
     changes: list[dict] = [
         {},
         {"winners": 2},
@@ -111,7 +111,7 @@ class Player:
         self.insight = insight
 
     def __call__(self, game: Oracle, chance: random.Random) -> int:
-        """Give a legal action for the game's actor."""
+        """Return a legal action for the game's actor."""
         legal = game.legal()
         numbers = NUMBERS[game.n]
         if game.naming or game.phase == "must accuse" or chance.random() < self.accuse:

@@ -23,8 +23,9 @@ MISSING = -1
 
 @dataclass
 class History:
-    """A game from the deal on: the state before each action, the actions, and the last state (STATE
-    [1] each).
+    """A game from the deal on.
+
+    It is the state before each action, the actions, and the last state (STATE [1] each).
     """
 
     options: Options
@@ -32,7 +33,7 @@ class History:
     actions: list[int]
 
     def cut(self, length: int) -> History:
-        """Give the history up to an action after which nobody is being offered to accuse."""
+        """Return the history up to an action after which nobody is being offered to accuse."""
         while length < len(self.actions) and self.states[length]["phase"][0] == kernels.OFFER:
             length += 1
         return History(self.options, self.states[: length + 1], self.actions[:length])
@@ -60,7 +61,7 @@ Received = tuple[list[bytes], list[bytes]]
 
 
 def what_is_seen(history: History, viewer: int) -> Received:
-    """Give all that a seat receives in a game.
+    """Return all that a seat receives in a game.
 
     Returns:
         Its views, change by change (a step that it does not notice adds nothing; that it is its
@@ -92,7 +93,7 @@ class Redeal:
 
     Args:
         history: what the viewer has seen.
-        viewer: his seat.
+        viewer: the seat.
         chance: where the search's random choices come from.
     """
 
@@ -118,8 +119,9 @@ class Redeal:
             ]
 
     def search(self) -> dict[int, int]:
-        """Give every hidden holder's gems, as masks: with other missing gems if that can be, else
-        what can be changed.
+        """Return every hidden holder's gems, as masks.
+
+        The missing gems are others if that can be; else what can be changed is.
         """
         self.owner = {gem: self._owner(gem) for gem in self.hidden}
         missing = [gem for gem in self.hidden if self.owner[gem] == MISSING]
@@ -135,8 +137,9 @@ class Redeal:
         return held if self._put_right(held, self.hidden) else dict(self.held)
 
     def _put_right(self, held: dict[int, int], free: list[int], moves: int = 800) -> bool:
-        """Mix up some gems, then swap them until every announced number is right; say whether that
-        was found.
+        """Mix some gems, then swap them until every announced number is right.
+
+        Return whether that was found.
         """
         if len({self.owner[gem] for gem in free}) < 2:
             return False
@@ -180,9 +183,7 @@ class Redeal:
 
 
 def other_results(history: History, viewer: int, chance: random.Random) -> dict[int, bool]:
-    """Give for every accuser whether he is right in the changed game; the public course of the game
-    stays the same.
-    """
+    """Return whether each accuser is right in the changed game, which looks the same in public."""
     options = history.options
     last = history.states[-1][0]
     order = accusers_in_order(history)
@@ -195,14 +196,14 @@ def other_results(history: History, viewer: int, chance: random.Random) -> dict[
         same_end = end_of_accusations(options, [changed[seat] for seat in order]) == end_of_accusations(
             options, [results[seat] for seat in order]
         )
-        # At the end the rewards tell the viewer his place.
+        # At the end the rewards tell the viewer their place.
         if same_end and (not finished or place_among(changed, viewer) == place_among(results, viewer)):
             return changed
     return results
 
 
 def accusers_in_order(history: History) -> list[int]:
-    """Give the seats that have accused, the first first."""
+    """Return the seats that have accused, the first first."""
     order: list[int] = []
     for states in history.states:
         order += [
@@ -212,8 +213,9 @@ def accusers_in_order(history: History) -> list[int]:
 
 
 def end_of_accusations(options: Options, results: list[bool]) -> tuple[int, bool] | None:
-    """Give the number of accusations after which a game ends and whether the last player left wins
-    it, None if it goes on.
+    """Return after how many accusations a game ends, and whether the last player left wins it.
+
+    None if it goes on.
     """
     for number in range(1, len(results) + 1):
         right = sum(results[:number])
@@ -225,6 +227,6 @@ def end_of_accusations(options: Options, results: list[bool]) -> tuple[int, bool
 
 
 def place_among(results: dict[int, bool], seat: int) -> int:
-    """Give a seat's place among those who were right, 0 if it was not."""
+    """Return a seat's place among those who were right, 0 if it was not."""
     right = [accuser for accuser, is_right in results.items() if is_right]
     return right.index(seat) + 1 if seat in right else 0

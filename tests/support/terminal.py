@@ -1,4 +1,4 @@
-"""A person at the terminal, for tests: what is typed, what is said, and the text of a game played like this."""
+"""A person at the terminal, for tests: what is typed, what is said, and the text of the game."""
 
 from __future__ import annotations
 

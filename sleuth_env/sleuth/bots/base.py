@@ -60,7 +60,7 @@ def any_legal(row, bits):
 
 @inner
 def _next_accused(v, sheet):
-    """Choose the next gem to accuse: a proved one, else the one with the fewest other places to be."""
+    """Choose the next gem to accuse: a proved one, else the one with the fewest other places."""
     last = int(v["num_players"]) - 1
     best = -1
     fewest = 1e9

@@ -93,7 +93,7 @@ def accuse_likeliest(rules: np.ndarray, views: np.ndarray, actions: np.ndarray) 
 
 
 def deciding_question(rules: np.ndarray, views: np.ndarray, missing: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-    """Choose a final question whose every possible answer would prove all missing gems, see `Choice`."""
+    """Choose a final question whose every answer would prove all missing gems, see `Choice`."""
     chosen = np.full(views.size, -1)
     candidates = (missing > 0.0).sum(axis=1)
     rows = np.flatnonzero((candidates > 0) & (candidates <= MAX_CANDIDATES))

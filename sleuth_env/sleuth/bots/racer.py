@@ -41,7 +41,7 @@ def _outlooks() -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def variant(options: Options) -> str:
-    """Return the name of the closest kind of game: the first that applies, whatever else is chosen."""
+    """Return the name of the closest kind of game: the first that applies."""
     if options.missing > 1:
         return "missing"
     if options.super_sleuth:
@@ -131,7 +131,7 @@ class Daring:
     def final_question(
         self, rules: np.ndarray, views: np.ndarray, missing: np.ndarray, seeds: np.ndarray
     ) -> np.ndarray:
-        """Choose the question after which an accusation is likeliest to be right, if worth the risk.
+        """Choose the question after which an accusation is likeliest to be right, if worth it.
 
         See `entropy.Choice`.
         """

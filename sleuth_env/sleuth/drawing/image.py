@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont
 
 RGB = tuple[int, int, int]
-SCALE = 2  # everything is drawn twice as large and then reduced: Pillow's shapes have no smooth edges
+# Everything is drawn twice as large and then reduced: Pillow's shapes have no smooth edges.
+SCALE = 2
 
 WIDTH = 1180
 EDGE = 20
@@ -120,6 +121,15 @@ class _Canvas:
 
 def draw_rgb(options: Options, view: np.void) -> np.ndarray:
     """Draw what one player knows as an image.
+
+    >>> from sleuth_env.sleuth import VIEW, deal, make_rules, new_states, view
+    >>> options = Options(num_players=3)
+    >>> states = new_states(1)
+    >>> deal(make_rules(options), states, np.array([1], np.uint64))
+    >>> views = np.zeros(1, VIEW)
+    >>> view(make_rules(options), states, np.array([0]), views)
+    >>> draw_rgb(options, views[0]).shape
+    (722, 1180, 3)
 
     Args:
         options: the options of the game.

@@ -33,7 +33,8 @@ _ROW_NAME = 19
 _LABEL = 13
 _SHEET = _ROW_NAME + len(COLOURS) * _SQUARE + 1
 _BAR = " │ "
-_NEWS = 60  # the longest event, "+2 asked you diamond-solitaire with diamond-solitaire: 1", and "now " before it
+# The longest event, "+2 asked you diamond-solitaire with diamond-solitaire: 1", after "now ".
+_NEWS = 60
 _BITS = 6
 _DECIDES = 10
 COLUMNS = _SHEET + len(_BAR) + _NEWS  # no line is longer
@@ -64,6 +65,18 @@ class _Pen:
 def draw_ansi(options: Options, view: np.void, colour: bool = False, belief: bool = False) -> str:
     """Draw what one player knows for a terminal of 120 columns.
 
+    >>> from sleuth_env.sleuth import VIEW, deal, make_rules, new_states, view
+    >>> options = Options(num_players=3)
+    >>> states = new_states(1)
+    >>> deal(make_rules(options), states, np.array([1], np.uint64))
+    >>> views = np.zeros(1, VIEW)
+    >>> view(make_rules(options), states, np.array([0]), views)
+    >>> lines = draw_ansi(options, views[0]).splitlines()
+    >>> lines[0].split("  ")[0]
+    "player_0's information sheet, turn 1 of 300"
+    >>> max(len(line) for line in lines) < 120
+    True
+
     Args:
         options: the options of the game.
         view: VIEW, one record.
@@ -90,6 +103,15 @@ def draw_belief(options: Options, view: np.void, colour: bool = False) -> str:
     """Draw what one player may believe by a count of all deals.
 
     That is each gem's chance to be missing, and the questions that tell most.
+
+    >>> from sleuth_env.sleuth import VIEW, deal, make_rules, new_states, view
+    >>> options = Options(num_players=3)
+    >>> states = new_states(1)
+    >>> deal(make_rules(options), states, np.array([1], np.uint64))
+    >>> views = np.zeros(1, VIEW)
+    >>> view(make_rules(options), states, np.array([0]), views)
+    >>> draw_belief(options, views[0]).splitlines()[0]
+    '16,224,936 deals fit what you know, each as likely as any other'
 
     Args:
         options: the options of the game.
