@@ -1,4 +1,4 @@
-"""What the words of the command line mean: options wherever they stand, numbers, ranges of steps, messages."""
+"""What the words of the command line mean: options, numbers, ranges of steps, messages."""
 
 from __future__ import annotations
 
