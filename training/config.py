@@ -65,7 +65,7 @@ class NetworkConfig(Section):
     )
     units: whole(2, MOST_UNITS, step=2) = Field(
         32,
-        description="size of a network of the game's own: its largest embeddings; smaller ones use half as many",
+        description="size of a network of the game's own, from which it derives the widths of its layers",
     )
     hidden: Annotated[list[Units], Field(min_length=1, max_length=8)] = Field(
         [256, 256], description="units of each hidden layer"

@@ -106,7 +106,10 @@ def game_named(name: str) -> Game:
 
 
 def _search_current_folder() -> None:
-    """Let modules of the current folder be imported, after all others: a script does not search it."""
+    """Let modules of the current folder be imported, after all others.
+
+    The path of a script lacks it.
+    """
     try:
         folder = os.getcwd()
     except OSError:

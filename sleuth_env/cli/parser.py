@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class Help(argparse.ArgumentDefaultsHelpFormatter):
-    """Show indented lines, such as examples and tables, as they are, and defaults that say something."""
+    """Show indented lines, such as examples, as they are, and defaults that say something."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return "\n".join(line if line.startswith(" ") else textwrap.fill(line, width) for line in text.splitlines())
