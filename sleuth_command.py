@@ -1,7 +1,7 @@
 """The console script ``sleuth``, and the guard against Ctrl-C of every command line here.
 
-It is loaded before anything that takes time to load, and lies next to the package, because importing
-anything of `sleuth_env` imports Gymnasium first.
+It is loaded before anything that takes time to load, and lies next to the package, because
+importing anything of `sleuth_env` imports Gymnasium first.
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ MISTAKES = [
     (["play", "--game", "numpy"], "argument --game: 'numpy' is not a game: the module lacks BOTS, CHEAPEST_RECORD"),
     (
         ["match", *["random"] * 3, "--options", "winers=2"],
-        "unknown option 'winers'; the options of sleuth are num_players, missing, winners",
+        "unknown option 'winers', did you mean winners?; the options of sleuth are num_players, missing, winners",
     ),
     (
         ["match", *["random"] * 3, "--options", "winners"],
@@ -247,12 +247,18 @@ MISTAKES = [
     (["replay", "GAME", "--steps", "90000:"], "--steps: the game has the steps 1 to "),
     (["replay", "-", "--pause"], "--pause needs a file"),
     (["play", "--players", "2"], "num_players must be an integer from 3 to 7, got 2"),
-    (["play", "--players", "two"], "argument --players: invalid int value: 'two'"),
+    (["play", "--players", "two"], "num_players must be an integer from 3 to 7, got 'two'"),
     (
         ["play", "--players", "4", "--opponents", "sheet,sheet"],
         "a game of 4 players needs 3 opponents, or one name for all of them, got 2",
     ),
     (["play", "--seat", "3"], "--seat must be an integer from 0 to 2, got 3"),
+    (["play", "--seat", "x"], "--seat must be an integer from 0 to 2, got 'x'"),
+    (
+        ["match", *["random"] * 3, "--options", "mising=2"],
+        "unknown option 'mising', did you mean missing?; the options",
+    ),
+    (["play", "--options", "colour=2"], "unknown option 'colour'; the options of sleuth are num_players, missing"),
     (["play", "--save", "/nowhere/game.txt"], "/nowhere/game.txt cannot be written"),
 ]
 

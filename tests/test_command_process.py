@@ -1,8 +1,9 @@
-"""The command `sleuth` as a process: on terminals, with Ctrl-C, and with broken streams."""
+"""The command `sleuth` as a process: terminals, Ctrl-C, unusual streams, games of a folder."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -217,6 +218,59 @@ def test_a_drawing_is_readable_without_unicode(plain: dict[str, str], game_file:
     drawing = usual.stdout.decode()
     assert all(sign in drawing for sign in signs)
     assert done.stdout.decode("ascii") == drawing.translate(str.maketrans(signs))
+
+
+# --- games of the current folder ---
+
+
+def sleuth_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as its script does, which does not search the current folder for modules."""
+    script = str(Path(__file__).parents[1] / "sleuth_command.py")
+    return subprocess.run(
+        [sys.executable, script, *words], cwd=folder, env=environment(), capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    "words", [["match", "random", "low", "low", "--games", "3"], ["play", "--help"]], ids=["match", "play"]
+)
+def test_a_game_is_found_in_the_current_folder(words: list[str], tmp_path: Path) -> None:
+    shutil.copy(Path(__file__).parent / "support" / "follow.py", tmp_path / "pile.py")
+    done = sleuth_in(tmp_path, *words, "--game", "pile")
+    assert (done.returncode, without_notice(done.stderr)) == (0, "")
+    assert "low" in done.stdout
+
+
+def test_the_current_folder_hides_no_module(tmp_path: Path) -> None:
+    """It is searched last, and only for a game that is not one of the package's."""
+    shutil.copy(Path(__file__).parent / "support" / "follow.py", tmp_path / "pile.py")
+    for name in ("numba", "pettingzoo", "sleuth"):
+        (tmp_path / f"{name}.py").write_text("raise RuntimeError('this is not it')\n")
+    assert sleuth_in(tmp_path, "match", *["random"] * 3, "--games", "3", "--game", "pile").returncode == 0
+    assert sleuth_in(tmp_path, *MATCH, "--game", "sleuth").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("raise RuntimeError('no cards today')\n", "no cards today"),
+        ("def deal(:\n", "invalid syntax"),
+        ("import nowhere_to_be_found\n", "nowhere_to_be_found"),
+        ("HAND = unheard_of\n", "name 'unheard_of' is not defined"),
+    ],
+    ids=["raises", "syntax", "import", "name"],
+)
+def test_a_game_module_that_fails_is_said_in_one_line(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "broken_pile.py").write_text(text)
+    done = sleuth_in(tmp_path, "match", *["random"] * 3, "--game", "broken_pile")
+    (line,) = without_notice(done.stderr).splitlines()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert line.startswith("sleuth: ")
+    assert "broken_pile" in line
+    assert said in line
+
+
+# --- names of files ---
 
 
 def test_foreign_bytes_are_part_of_the_name_of_a_file(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import yaml
 from sleuth_env import sleuth
 from sleuth_env.game import load_game
 from sleuth_env.sleuth import Options
+from tests.support import follow
 from tests.support.another import another_game
 from training.config import ConfigError, keys, make_config, read_config
 from training.config_file import overridden, read_file, read_yaml
@@ -216,6 +217,53 @@ def test_what_is_legal_is_what_the_game_has(other: str, mapping: dict[str, Any],
     (line,) = mistakes({"game": other, **mapping})
     for word in words:
         assert word in line
+
+
+@pytest.mark.parametrize(
+    ("constants", "said"),
+    [
+        ({"OFFERED": ("nope",)}, "OFFERED names 'nope', which is not a block"),
+        ({"OFFERED": ("play",)}, "OFFERED must be the last blocks, got ['play']"),
+        ({"OFFERED": ("pass",), "DECLINE": "play"}, "DECLINE must be one of OFFERED, got 'play'"),
+        ({"DECLINE": "pass"}, "DECLINE must be one of OFFERED, got 'pass'"),
+        ({"SCORED": {"card": "nope"}}, "SCORED names 'nope', which is not a block"),
+        (
+            {"SCORED": {"number": "play"}},
+            "SCORED maps the axis 'number', of size 1, to the block 'play', of 16 actions",
+        ),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("algorithm", ["ppo", "maskable_ppo"])
+def test_constants_of_a_game_that_name_no_block_are_said_in_one_line(
+    constants: dict[str, Any], said: str, algorithm: str, monkeypatch: pytest.MonkeyPatch
+):
+    for name, value in constants.items():
+        monkeypatch.setattr(follow, name, value)
+    (line,) = mistakes({"game": follow.__name__, "algorithm": algorithm})
+    assert line == f"file.yaml: game: {follow.__name__}: {said}; its blocks are play, pass"
+
+
+def test_a_card_network_needs_an_observation_of_the_cards(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(follow, "SCORED", {"trick": "play"})
+    make_config({"game": follow.__name__})
+    (line,) = mistakes({"game": follow.__name__, "network": {"card_network": [8]}})
+    assert "network.card_network: must be null: the observation 'plain' of" in line
+    assert "has no axis 'trick'" in line
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("raise RuntimeError('no cards')", "no cards"), ("def deal(:", "invalid syntax")]
+)
+def test_a_game_module_that_fails_is_said_in_one_line(
+    text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "broken_trick.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    (line,) = mistakes({"game": "broken_trick"})
+    assert line.startswith("file.yaml: game: ")
+    assert "broken_trick" in line
+    assert said in line
 
 
 def test_the_command_line_wins_over_the_file(tmp_path: Path):

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from sleuth_env import sleuth
+from sleuth_env import SleuthVectorEnv, sleuth
 from sleuth_env.layout import Layout, block_maker
 from sleuth_env.policies.policy import load_policy
 from sleuth_env.policies.policy_file import pretrained_names
+from sleuth_env.sleuth.state import OFFER, SECOND
 from training.config import ConfigError, make_config
+from training.decisions import first_offered
 from training.lessons import ACCEPTED, DECLINED, TURN, declining_actions, kinds_of
 from training.network import ActorCritic, card_inputs, make_network, scored
 
@@ -110,13 +112,37 @@ def test_without_a_card_network_any_game_has_a_network():
 def test_a_decision_is_a_turn_or_an_offer_that_is_accepted_or_declined():
     declining = np.array([False, False, False, True])
     legal = np.array([[1, 1, 0, 0], [0, 1, 1, 1], [0, 1, 1, 1]], np.uint8)
-    assert kinds_of(legal, np.array([0, 1, 3]), declining).tolist() == [TURN, ACCEPTED, DECLINED]
+    assert kinds_of(legal, np.array([0, 1, 3]), 1, declining).tolist() == [TURN, ACCEPTED, DECLINED]
+
+
+@pytest.mark.parametrize("variant", [{}, {"double_interrogation": True}, {"missing": 2}], ids=str)
+def test_what_is_decided_in_one_s_turn_is_not_an_offer(variant: dict[str, Any]):
+    """Also where passing is legal, as it is instead of a second question."""
+    config = make_config({"options": {"num_players": 3, **variant}})
+    offered = first_offered(config)
+    declining = declining_actions(config)
+    env = SleuthVectorEnv(8, num_players=3, **variant)
+    env.reset(seed=1)
+    rng = np.random.default_rng(1)
+    passed_turns = 0
+    for _ in range(300):
+        legal = env.action_masks()
+        actions = np.array([rng.choice(np.flatnonzero(row)) for row in legal])
+        kinds = kinds_of(legal, actions, offered, declining)
+        may_pass = legal[:, declining].any(axis=1)
+        # A second question that nothing can be asked in is decided like an offer.
+        narrow = (env._states["phase"] == SECOND) & ~legal[:, :offered].any(axis=1)
+        assert ((kinds != TURN) == may_pass & ((env._states["phase"] == OFFER) | narrow)).all()
+        passed_turns += (may_pass & (kinds == TURN)).sum()
+        env.step(actions)
+    assert (passed_turns > 0) == ("double_interrogation" in variant)
 
 
 def test_a_game_without_offers_has_only_turns():
     declining = declining_actions(config_of(toy()))
     assert not declining.any()
-    assert kinds_of(np.ones((2, 6), np.uint8), np.array([0, 5]), declining).tolist() == [TURN, TURN]
+    offered = first_offered(config_of(toy()))
+    assert kinds_of(np.ones((2, 6), np.uint8), np.array([0, 5]), offered, declining).tolist() == [TURN, TURN]
 
 
 # --- the policies that come with the package ---

@@ -48,7 +48,7 @@ def test_a_person_can_play_every_variant_to_its_end(options: Options, seed: int)
 
 @pytest.mark.parametrize("options", VARIANTS, ids=str)
 def test_a_person_is_shown_nothing_that_depends_on_what_is_hidden(options: Options) -> None:
-    """Exchange hidden gems for others that answer alike so far: not a shown byte may change."""
+    """Exchange hidden gems for others that answer alike so far: no shown byte may change."""
     bots = [make_bot("cautious", options) for _ in range(options.num_players - 1)]
     shown: list[list[str]] = [[], []]
     sessions = [Session(sleuth, options, bots, 0, 3, scripted(5, accuse=0), texts.append) for texts in shown]

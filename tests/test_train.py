@@ -164,6 +164,11 @@ def test_a_run_folder_is_never_overwritten(tiny: Path, tmp_path: Path, capsys: p
     ("arguments", "words"),
     [
         (["--ppo.learning-rat", "1"], ["--ppo.learning-rat", "did you mean --ppo.learning-rate"]),
+        (["--ppo.lr", "1"], ["--ppo.lr is unknown; --help"]),
+        (["--options.seats", "1"], ["--options.seats is unknown; --help"]),
+        (["--options.num-plaers", "3"], ["--options.num-plaers", "did you mean --options.num-players?"]),
+        (["--learning-rate", "1"], ["--learning-rate", "did you mean --ppo.learning-rate?"]),
+        (["--game", "nowhere", "--options.size", "3"], ["there is no game 'nowhere'"]),
         (["--ppo.learning-rate"], ["--ppo.learning-rate", "expected one argument"]),
         (["--ppo.learning-rate", "fast"], ["ppo.learning_rate", "number", "'fast'"]),
         (["--network.hidden", "[1, "], ["--network.hidden", "not YAML"]),

@@ -14,12 +14,13 @@ from .config import ConfigError, read_config, read_resumed
 from .terminal import FULL, Parser, add_keys, failed, free_name, game_of, parsed, say
 
 DESCRIPTION = """\
-Train a policy by self-play: python -m training.train configs/smoke.yaml, and later --resume runs/smoke.
+Train a policy by self-play: python -m training.train configs/smoke.yaml,
+and later --resume runs/smoke.
 
 Every key of the configuration is also an option of the command line (--ppo.learning-rate 1e-3).
 Exit codes: 0 done; 1 training failed (disk or memory full, weights that are not numbers any more);
-2 the configuration or the folder is not right (one line a mistake); 130 interrupted by Ctrl-C and 143
-by SIGTERM, after saving a checkpoint if training had begun."""
+2 the configuration or the folder is not right (one line a mistake); 130 interrupted by Ctrl-C and
+143 by SIGTERM, after saving a checkpoint if training had begun."""
 RESUME = "python -m training.train --resume"
 
 

@@ -65,8 +65,7 @@ class NetworkConfig(Section):
     )
     units: whole(2, MOST_UNITS, step=2) = Field(
         32,
-        description="size of a network of the game's own; "
-        "relational: hidden units per question, other embeddings use half as many",
+        description="size of a network of the game's own, from which it derives the widths of its layers",
     )
     hidden: Annotated[list[Units], Field(min_length=1, max_length=8)] = Field(
         [256, 256], description="units of each hidden layer"
@@ -74,12 +73,12 @@ class NetworkConfig(Section):
     activation: Literal["relu", "tanh"] = Field("relu", description="activation function of the hidden layers")
     card_network: Annotated[list[Units], Field(max_length=8)] | None = Field(
         None,
-        description="hidden layers of a network with the same weights for every card, which scores the action "
-        "on it (in Sleuth: accusing a gem); null: none",
+        description="hidden layers of a network with the same weights for every card, which scores the one action "
+        "that the game has for each; null: none",
     )
     initial_bias: dict[str, Bias] = Field(
         {},
-        description="bias of the untrained policy's logits by the block of the action, e.g. {accuse: -4}",
+        description="bias of the untrained policy's logits by the block of the action, e.g. {BLOCK: -4}",
     )
 
 
@@ -224,10 +223,46 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Config:
+        self._check_game()
         self._check_rollout()
         self._check_players()
         self._check_network()
         return self
+
+    def _check_game(self) -> None:
+        """Check the constants of the game that name blocks, which depend on its options."""
+        game = self.module
+        blocks = self.module.action_blocks(self.options)
+        known = f"its blocks are {', '.join(blocks)}"
+        for block in (*game.OFFERED, *game.SCORED.values()):
+            if block not in blocks:
+                constant = "OFFERED" if block in game.OFFERED else "SCORED"
+                raise mistake("game", f"{self.game}: {constant} names {block!r}, which is not a block; {known}")
+        if set(game.OFFERED) != set(list(blocks)[len(blocks) - len(game.OFFERED) :]):
+            raise mistake("game", f"{self.game}: OFFERED must be the last blocks, got {list(game.OFFERED)}; {known}")
+        if game.DECLINE and game.DECLINE not in game.OFFERED:
+            raise mistake("game", f"{self.game}: DECLINE must be one of OFFERED, got {game.DECLINE!r}; {known}")
+        self._check_scored(known)
+
+    def _check_scored(self, known: str) -> None:
+        game = self.module
+        layout = game.observation_layout(self.options, self.record)
+        # A card network reads the blocks whose last axis is the scored one.
+        sizes = {block.axes[-1]: block.shape[-1] for block in layout if block.axes}
+        for axis, name in game.SCORED.items():
+            block = game.action_blocks(self.options)[name]
+            number = block.stop - block.start
+            if sizes.get(axis, number) != number:
+                raise mistake(
+                    "game",
+                    f"{self.game}: SCORED maps the axis {axis!r}, of size {sizes[axis]}, "
+                    f"to the block {name!r}, of {number} actions; {known}",
+                )
+            if axis not in sizes and self.network.card_network is not None:
+                raise mistake(
+                    "network.card_network",
+                    f"must be null: the observation {self.record!r} of {self.game} has no axis {axis!r}",
+                )
 
     def _check_rollout(self) -> None:
         decisions = self.ppo.rollout_steps * self.num_envs

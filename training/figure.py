@@ -25,16 +25,16 @@ from .curve import EVALUATION, SECONDS, STEPS, read_rows
 from .terminal import Parser, failed, say
 
 DESCRIPTION = """\
-Draw the learning curves of training runs as a PNG file: the win share in each evaluation, one panel for
-each opponent, next to the share of equally good players. The numbers are those of progress.csv in the
-run folders.
+Draw the learning curves of training runs as a PNG file: the win share in each evaluation, one panel
+for each opponent, next to the share of equally good players. The numbers are those of progress.csv
+in the run folders.
 
 examples:
   python -m training.plot runs/smoke
   python -m training.plot runs/four_players runs/four_players-2 --hours --out curves.png
 
-Exit codes: 0 done; 1 the picture could not be written; 2 a mistake in the command, or a folder without
-a curve (one line); 130 Ctrl-C."""
+Exit codes: 0 done; 1 the picture could not be written; 2 a mistake in the command, or a folder
+without a curve (one line); 130 Ctrl-C."""
 MOST_COLUMNS = 3
 LONGEST_LABEL = 60
 DOTS_PER_INCH = 110

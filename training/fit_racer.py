@@ -9,11 +9,11 @@ replaces the one in the file as soon as it is done.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from sleuth_env.cli.arguments import some, whole
 from sleuth_env.matches.table import Table
 from sleuth_env.sleuth.bots import racer
 from sleuth_env.sleuth.bots.entropy import CountingBot
+
+from .terminal import Parser, failed, parsed
 
 VARIANTS: dict[str, dict[str, int | bool]] = {
     "base": {},
@@ -152,13 +154,9 @@ def fit(options: Options, rounds: int, num_games: int, batch: int, seed: int) ->
     return weights if learned else None
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Describe the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m training.fit_racer",
-        description=__doc__.split("\n\n", 1)[1],
-        formatter_class=argparse.RawTextHelpFormatter,
-    )
+def make_parser() -> Parser:
+    """Return the parser of the command line."""
+    parser = Parser("python -m training.fit_racer", __doc__.split("\n\n", 1)[1])
     add = partial(parser.add_argument, metavar="VALUE")
     add(
         "--variants",
@@ -187,7 +185,10 @@ def make_parser() -> argparse.ArgumentParser:
 
 def main(arguments: list[str] | None = None) -> int:
     """Fit the kinds of games that are asked for, write each into the file; return the exit code."""
-    given = make_parser().parse_args(arguments)
+    try:
+        given = SimpleNamespace(**parsed(make_parser(), arguments))
+    except ValueError as error:
+        return failed(error, 2)
     for variant in given.variants:
         for players in map(int, given.players):
             if variant == "missing" and players > 4:

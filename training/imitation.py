@@ -32,15 +32,16 @@ from .lessons import DECLINED, KINDS, Ints, Lessons, collect
 from .network import device_of, make_network
 from .terminal import Parser, Screen, add_keys, failed, free_name, game_of, parsed, say
 
-DESCRIPTION = """Let the policy of a configuration learn to decide like a teacher, and save it to start training from:
+DESCRIPTION = """\
+Let the policy of a configuration learn to decide like a teacher, and save it to start training:
 
   python -m training.imitate configs/four_players.yaml --teacher racer --out runs/racer4.safetensors
   python -m training.train configs/four_players.yaml --start runs/racer4.safetensors
 
-Of the configuration, these keys count: which game, observation and network it is, and seed, threads,
-device and num_envs (games side by side). Exit codes: 0 done; 1 failed (disk or memory full); 2 the
-configuration or an option is wrong (one line a mistake); 130 interrupted by Ctrl-C and 143 by
-SIGTERM, and then nothing has been written."""
+Of the configuration, these keys count: which game, observation and network it is, and seed,
+threads, device and num_envs (games side by side). Exit codes: 0 done; 1 failed (disk or memory
+full); 2 the configuration or an option is wrong (one line a mistake); 130 interrupted by Ctrl-C and
+143 by SIGTERM, and then nothing has been written."""
 
 MOST_DECISIONS = 10_000_000
 ROWS_EXAMINED = 4096  # at once

@@ -3,7 +3,7 @@
 Four decisions in five may be offers that are declined. Only a share of those is kept, and each of
 them then weighs as much as those left out with it, so that how often the teacher accepts is learned
 as it is. A game belongs to the learner or is held out, with all of its decisions. A decision of
-Sleuth takes about 1.7 kB with four players (200 numbers that are not zero, the legal actions in
+Sleuth takes about 2 kB with four players (200 numbers that are not zero, the legal actions in
 bits), and twice that while the parts are joined.
 Axis letters: ``B`` games, ``K`` some of them, ``D`` decisions, ``A`` actions.
 """
@@ -21,6 +21,7 @@ from sleuth_env.envs.vector import GameVectorEnv
 from sleuth_env.game import Bot, opaque
 
 from .config import Config
+from .decisions import first_offered
 from .sparse import SparseRows, observed
 
 Ints = NDArray[np.int64]
@@ -97,13 +98,14 @@ def _played(config: Config, teacher: Bot, declined: float, held_out: float) -> I
     # Two generators: from the bits that bots are handed nothing else can be told.
     rng, bot_rng = (np.random.default_rng(sequence) for sequence in np.random.SeedSequence(config.seed).spawn(2))
     envs.reset(seed=rng.integers(2**63, size=envs.num_envs).tolist())
+    offered = first_offered(config)
     declining = declining_actions(config)
     held = rng.random(envs.num_envs) < held_out
     while True:
         views = envs.views()
         legal = envs.action_masks()
         actions = teacher.act(views, legal, bot_rng.integers(0, 2**64, len(views), np.uint64))
-        kinds = kinds_of(legal, actions, declining)
+        kinds = kinds_of(legal, actions, offered, declining)
         kept = np.flatnonzero((kinds != DECLINED) | (rng.random(len(views)) < declined))
         asked = kept[held[kept]]
         again = actions.copy()
@@ -131,13 +133,17 @@ def declining_actions(config: Config) -> NDArray[np.bool_]:
     return declining
 
 
-def kinds_of(legal: NDArray[np.uint8], actions: Ints, declining: NDArray[np.bool_]) -> Ints:
+def kinds_of(legal: NDArray[np.uint8], actions: Ints, offered: int, declining: NDArray[np.bool_]) -> Ints:
     """Return the kind of each decision, i8 [B].
+
+    An offer is a decision at which only answers to offers are legal, among them to decline it. A
+    turn may allow what declines an offer, too, and may require what accepts one.
 
     Args:
         legal: u1 [B, A].
         actions: what was done, i8 [B].
+        offered: see `first_offered`.
         declining: see `declining_actions`.
     """
-    offered = legal[:, declining].any(axis=1)
-    return np.where(offered, np.where(declining[actions], DECLINED, ACCEPTED), TURN)
+    offers = legal[:, declining].any(axis=1) & ~legal[:, :offered].any(axis=1)
+    return np.where(offers, np.where(declining[actions], DECLINED, ACCEPTED), TURN)

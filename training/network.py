@@ -35,7 +35,8 @@ def make_network(config: Config) -> ActorCritic | RelationalActorCritic:
     """Make the network that a configuration describes.
 
     Raises:
-        ConfigError: its game has no network of this kind, or nothing that a card network could score.
+        ConfigError: its game has no network of this kind, or nothing that a card network could
+            score.
     """
     kind = config.network.kind
     if kind == Mlp.kind:
@@ -215,7 +216,7 @@ class ActorCritic(nn.Module):
         begin_logits(self.action_net, config)
 
     def forward(self, observations: SparseRows, first: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the logits of actions from ``first`` on (f4 [B, A - first]) and values (f4 [B])."""
+        """Return logits of actions from ``first`` on (f4 [B, A - first]), and values (f4 [B])."""
         both = self.activation(Product.apply(observations, *self.first) + self.first_bias)
         hidden = self.policy_net(both[:, : self.units])
         if self.card_network is not None:

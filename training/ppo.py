@@ -222,7 +222,8 @@ class PpoLearner:
     def only_value(self) -> bool:
         """Whether only the value is learned yet.
 
-        A policy to start from comes without one, and advantages by an untrained value would spoil it.
+        A policy to start from comes without one, and advantages by an untrained value would spoil
+        it.
         """
         return self.config.start is not None and self.steps < self.config.ppo.value_first
 

@@ -103,7 +103,7 @@ class RelationalActorCritic(nn.Module):
                 self.actor[layer].bias[output] += bias
 
     def forward(self, observations: SparseRows, first: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the logits of actions from ``first`` on (f4 [B, A - first]) and values (f4 [B])."""
+        """Return logits of actions from ``first`` on (f4 [B, A - first]), and values (f4 [B])."""
         features = torch.from_numpy(self.inputs.features(observations.dense(self.size).numpy()))
         parts = features.to(self.value[0].weight.device).split(ROWS_AT_ONCE)
         logits, values = zip(*map(self._forward, parts), strict=True)

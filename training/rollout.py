@@ -2,10 +2,10 @@
 
 A decision belongs to a trajectory: one seat's decisions in one game, in their order, however many
 others decide in between. What the seat gets until it decides again, or until the game ends, is the
-decision's reward; only then is the decision complete. Where a rollout ends before that, the decision
-**waits**: its value bootstraps the one before it, and it is learned from in the rollout that
-completes it, with the log-probability with which it was drawn. To drop it instead would leave out
-most often the decisions whose outcome is long in coming, such as wrong accusations.
+decision's reward; only then is the decision complete. Where a rollout ends before that, the
+decision **waits**: its value bootstraps the one before it, and it is learned from in the rollout
+that completes it, with the log-probability with which it was drawn. To drop it instead would leave
+out most often the decisions whose outcome is long in coming, such as a seat's last ones.
 
 Schulman, Moritz, Levine, Jordan, Abbeel, "High-dimensional continuous control using generalized
 advantage estimation", 2016.
@@ -96,7 +96,7 @@ class Rollout:
         self.last[games] = -1
 
     def left(self, decisions: Decisions) -> tuple[Decisions, Ints]:
-        """Return the decisions that still wait, and whose they are (i8 [B, P]), for the next one."""
+        """Return the decisions that still wait, and whose they are (i8 [B, P])."""
         numbers = np.flatnonzero(self.followers[: self.size] == OPEN)
         return decisions.take(numbers), np.where(self.last >= 0, np.searchsorted(numbers, self.last), -1)
 

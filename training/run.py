@@ -327,7 +327,7 @@ class Run:
             self.checkpoint()
 
     def evaluate(self) -> dict[str, float]:
-        """Play the evaluation's matches, keep the policy if it is the best, return the win shares."""
+        """Play the evaluation's matches, keep the policy if it is best, return the win shares."""
         config = self.config
         settings = config.evaluation
         policy = self.policy()

@@ -1,8 +1,8 @@
 """Observations without their zeros, and the product of such rows with a matrix.
 
 Of the numbers of an observation all but one in twenty or so may be zero: answers not given, events
-that did not happen. What is left out here is what a network's first layer multiplies by nothing; the
-product costs a tenth of the dense one.
+that did not happen. What is left out here is what a network's first layer multiplies by nothing;
+the product costs a tenth of the dense one.
 Axis letters: ``B`` rows, ``N`` numbers of an observation, ``E`` numbers that are not zero, ``H``
 units.
 """

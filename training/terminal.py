@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from sleuth_env.checks import did_you_mean, one_line
+from sleuth_env.checks import did_you_mean, nearest, one_line
 from sleuth_env.game import DEFAULT_GAME, Game, load_game
 
 from .config import ConfigError, game_in, keys
@@ -67,7 +67,10 @@ def game_of(arguments: Sequence[str] | None) -> Game:
     """Return the game whose options a command line may set.
 
     It is that of ``--game``, or of the configuration or the run folder that is named, or the
-    default. What is wrong with these is said later, when they are read.
+    default. A file that cannot be read is refused later; so is a game where help is asked for.
+
+    Raises:
+        ConfigError: there is no such game, or its module fails; options could not be told apart.
     """
     given: dict[str, str] = {}
     words = iter(_words(arguments))
@@ -75,16 +78,25 @@ def game_of(arguments: Sequence[str] | None) -> Game:
         name, equals, value = word.partition("=")
         if not word.startswith("-"):
             given.setdefault("CONFIG", word)
-        elif name not in ("-h", "--help"):
+        elif name in ("-h", "--help"):
+            given["--help"] = ""
+        else:
             given[name] = value if equals else next(words, "")
+    source = str(Path(given["--resume"]) / "config.yaml") if "--resume" in given else given.get("CONFIG", "")
     try:
         if "--game" in given:
-            return game_in({"game": given["--game"]}, "--game")
-        if "--resume" in given:
-            return game_in(read_file(Path(given["--resume"]) / "config.yaml"), "--resume")
-        return game_in(read_file(given["CONFIG"]) if "CONFIG" in given else {}, "CONFIG")
+            source = "command line"
+            mapping: dict[str, Any] = {"game": given["--game"] or DEFAULT_GAME}
+        else:
+            mapping = read_file(source) if source else {}
     except ConfigError:
         return load_game(DEFAULT_GAME)
+    try:
+        return game_in(mapping, source)
+    except ConfigError:
+        if "--help" in given:
+            return load_game(DEFAULT_GAME)
+        raise
 
 
 def parsed(parser: Parser, arguments: Sequence[str] | None) -> dict[str, Any]:
@@ -100,8 +112,31 @@ def parsed(parser: Parser, arguments: Sequence[str] | None) -> dict[str, Any]:
     known, unknown = parser.parse_known_args(words)
     if unknown:
         options = [name for action in parser._actions for name in action.option_strings]
-        parser.error(f"{unknown[0]} is unknown{did_you_mean(unknown[0].partition('=')[0], options)}")
+        parser.error(f"{unknown[0]} is unknown{meant(unknown[0].partition('=')[0], options)}")
     return vars(known)
+
+
+def meant(option: str, options: Sequence[str]) -> str:
+    """Return a question after the option that an unknown one probably stands for, or nothing.
+
+    What options have in common, the dashes and the section, says nothing of what is meant.
+
+    >>> meant("--ppo.gama", ["--ppo.gamma", "--ppo.entropy"])
+    ', did you mean --ppo.gamma?'
+    >>> meant("--ppo.lr", ["--ppo.gamma", "--ppo.entropy"])
+    ''
+    """
+    section, dot, key = option.removeprefix("--").rpartition(".")
+    if dot:
+        start = f"--{section}."
+        keys = [other.removeprefix(start) for other in options if other.startswith(start)]
+        if found := nearest(key, keys):
+            return f", did you mean {start}{found[0]}?"
+        if keys:
+            return ""
+    names = [other.removeprefix("--") for other in options if other.startswith("--")]
+    guess = did_you_mean(f"{section}{dot}{key}", names)
+    return guess.replace("did you mean ", "did you mean --")
 
 
 def _words(arguments: Sequence[str] | None) -> Sequence[str]:

@@ -6,12 +6,14 @@ import argparse
 import math
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..game import Game, load_game, make_options
-from ..options import parse_option
+from ..checks import did_you_mean
+from ..game import GAMES, Game, load_game, make_options
+from ..options import UnknownOptionError, described, parse_option
 
 
 class CommandError(ValueError):
@@ -28,6 +30,15 @@ def whole(least: int, most: int) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def perhaps_whole(text: str) -> int | str:
+    """Read a whole number; what is not one stays text, for whoever knows the range to refuse.
+
+    >>> perhaps_whole("3"), perhaps_whole("x")
+    (3, 'x')
+    """
+    return int(text) if re.fullmatch("-?[0-9]{1,30}", text) else text
 
 
 def real(least: float, most: float) -> Callable[[str], float]:
@@ -85,11 +96,27 @@ def file_name(text: str) -> str:
 
 
 def game_named(name: str) -> Game:
-    """Read the name of a game."""
+    """Read the name of a game, which may be a module of the current folder."""
+    if name not in GAMES:
+        _search_current_folder()
     try:
         return load_game(name)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _search_current_folder() -> None:
+    """Let modules of the current folder be imported, after all others.
+
+    The path of a script lacks it.
+    """
+    try:
+        folder = os.getcwd()
+    except OSError:
+        # It has been removed.
+        return
+    if not {"", folder} & set(sys.path):
+        sys.path.append(folder)
 
 
 def one_option_each(words: Iterable[str]) -> Iterator[str]:
@@ -117,12 +144,23 @@ def one_option_each(words: Iterable[str]) -> Iterator[str]:
 
 
 def given_options(game: Game, words: Sequence[str]) -> dict[str, Any]:
-    """Read options as words NAME=VALUE."""
+    """Read options as words NAME=VALUE.
+
+    Raises:
+        CommandError: a word is not of this form, or a name is there twice.
+        UnknownOptionError: the game has no option of a name.
+    """
+    known = [about.name for about in described(game.Options)]
     named: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals:
             raise CommandError(f"an option is NAME=VALUE, such as max_turns=100, got {word[:60]!r}")
+        if name not in known:
+            guess = did_you_mean(name, known)
+            raise UnknownOptionError(
+                f"unknown option {name[:60]!r}{guess}; the options of {game.NAME} are {', '.join(known)}"
+            )
         if name in named:
             raise CommandError(f"option {name} is given twice")
         named[name] = parse_option(game.Options, name, value)
@@ -130,7 +168,13 @@ def given_options(game: Game, words: Sequence[str]) -> dict[str, Any]:
 
 
 def named_options(game: Game, words: Sequence[str], **fixed: Any) -> Any:
-    """Return the options of a game from words NAME=VALUE; `fixed` are settled by the command itself."""
+    """Return the options of a game from words NAME=VALUE.
+
+    Args:
+        game: a game module.
+        words: what was typed after ``--options``.
+        fixed: options that the command settles itself.
+    """
     named = given_options(game, words)
     for name, value in fixed.items():
         if named.setdefault(name, value) != value:

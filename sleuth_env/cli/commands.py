@@ -1,4 +1,4 @@
-"""The command ``sleuth``: which of its commands is meant, and what is said when something goes wrong.
+"""The command ``sleuth``: which of its commands is meant, and what is said of mistakes.
 
 Each command is a module of its own here, with a function `make_parser` and a function `run`, and is
 imported when it is chosen: what it needs takes a second to import. Whatever a user gets wrong is
@@ -70,7 +70,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """Return what the words after ``sleuth`` mean: the arguments of a command, and in `run` the command itself.
+    """Return what the words after ``sleuth`` mean.
+
+    Returns:
+        The arguments of a command, and in `run` the command itself.
 
     Raises:
         CommandError: they mean nothing.

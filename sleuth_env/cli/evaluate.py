@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _options(game: Game, player: str, given: dict[str, Any]) -> Any:
-    """Return the options that a policy file was trained for, or the default ones, changed by those given."""
+    """Return the options a policy file was trained for, or the defaults, changed by those given."""
     if not names_file(player):
         return make_options(game, given)
     about = read_metadata(player, game.NAME)

@@ -1,4 +1,4 @@
-"""Parsers of commands, and the arguments that several commands share; their help describes the chosen game."""
+"""Parsers of commands, and the arguments that they share; their help describes the chosen game."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class Help(argparse.ArgumentDefaultsHelpFormatter):
-    """Show defaults that say something, and indented lines, such as examples and tables, as they are."""
+    """Show indented lines, such as examples, as they are, and defaults that say something."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return "\n".join(line if line.startswith(" ") else textwrap.fill(line, width) for line in text.splitlines())
@@ -75,7 +75,8 @@ def add_game(parser: Parser, default: str | None = DEFAULT_GAME, more: str = "")
         type=game_named,
         default=default,
         metavar="NAME",
-        help=f"the game: {', '.join(GAMES)}, or the full name of a game module{more}",
+        help=f"the game: {', '.join(GAMES)}, or the full name of a game module, "
+        f"also of one in the current folder{more}",
     )
 
 

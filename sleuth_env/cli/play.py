@@ -10,7 +10,7 @@ from typing import Any
 from ..checks import check_number
 from ..game import Bot
 from ..matches.players import make_players
-from .arguments import CommandError, check_writable, file_name, listed, named_options
+from .arguments import CommandError, check_writable, file_name, listed, named_options, perhaps_whole
 from .parser import Parser, add_game, add_greedy, add_options, add_seed, chosen_game, command_parser, seats_help
 from .session import SAVED, QuitError, Session, line_reader
 from .streams import in_colour, show, warn_of_a_narrow_terminal, write_text
@@ -27,14 +27,16 @@ def make_parser(words: Sequence[str]) -> Parser:
     opponents = f"{game.DEFAULT_BOT},{next(iter(game.BOTS))},policy.safetensors"
     examples = ["", f"--players 4 --opponents {opponents} --seat 2 --seed 7 --save game.txt"]
     parser = command_parser("play", DESCRIPTION, examples)
-    parser.add_argument("--players", type=int, default=3, metavar="N", help="number of players, you among them")
+    parser.add_argument(
+        "--players", type=perhaps_whole, default=3, metavar="N", help="number of players, you among them"
+    )
     parser.add_argument(
         "--opponents",
         default=game.DEFAULT_BOT,
         metavar="NAMES",
         help=f"separated by commas, from your left on; one name fills all seats; each {seats_help(game)}",
     )
-    parser.add_argument("--seat", type=int, default=0, metavar="K", help="your seat, from 0")
+    parser.add_argument("--seat", type=perhaps_whole, default=0, metavar="K", help="your seat, from 0")
     add_seed(parser, None, "settles deal and bots; drawn and shown if left out")
     add_game(parser)
     add_options(parser, game)

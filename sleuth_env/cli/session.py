@@ -181,7 +181,7 @@ class Session:
             self.write(line)
 
     def _understand(self, typed: str, legal: dict[str, int]) -> str | None:
-        """Carry out a command, or return the name of the action that a line means, if it means one."""
+        """Carry out a command, or return the name of the action that a line means, if any."""
         line = " ".join(typed.lower().split())
         if line in legal:
             return line

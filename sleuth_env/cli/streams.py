@@ -25,7 +25,10 @@ class WriteError(Exception):
 
 
 def _plainly(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Replace what an encoding lacks by the sign of `PLAIN`, else by its number, as an error handler of `codecs`."""
+    """Replace what an encoding lacks by the sign of `PLAIN`, else by its number.
+
+    It is an error handler of `codecs`.
+    """
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end].translate(PLAIN)
