@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from sleuth_env import sleuth
-from sleuth_env.game import load_game
+from sleuth_env.game import _imported
 
 
 def another_game(monkeypatch: pytest.MonkeyPatch) -> str:
@@ -19,5 +19,5 @@ def another_game(monkeypatch: pytest.MonkeyPatch) -> str:
     vars(module).update(names | less | {"RECORDS": ("raw",), "DEFAULT_BOT": "random"})
     monkeypatch.setitem(sys.modules, module.__name__, module)
     # It remembers the module of the test before.
-    load_game.cache_clear()
+    _imported.cache_clear()
     return module.__name__
