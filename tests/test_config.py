@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from sleuth_env import sleuth
-from sleuth_env.game import _imported
+from sleuth_env.game import load_game
 from sleuth_env.sleuth import Options
 from tests.support import follow
 from tests.support.another import another_game
