@@ -212,7 +212,10 @@ MISTAKES = [
     (["match", *["random"] * 3, "--seed", "1e3"], "got '1e3'"),
     (["match", *["random"] * 3, "--seed", "9" * 5000], "argument --seed: must be a whole number from 0"),
     (["match", *["random"] * 3, "--gam", "3"], "unrecognized arguments: --gam 3"),
-    (["match", *["random"] * 3, "--game", "3"], "argument --game: there is no game '3': a game is one of sleuth, or"),
+    (
+        ["match", *["random"] * 3, "--game", "3"],
+        "argument --game: game must be one of sleuth, or the full name of a game module, got '3'",
+    ),
     (["play", "--game", "numpy"], "argument --game: 'numpy' is not a game: the module lacks BOTS, CHEAPEST_RECORD"),
     (
         ["match", *["random"] * 3, "--options", "winers=2"],
