@@ -218,10 +218,12 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self._truncated[:] = False
         infos = {}
         if len(over):
-            ended, self._truncated[over] = self._ends(over)
+            self._final_rows = over
+            self._final_states = opaque(self._states)[over].view(self._states.dtype)
+            ended, self._truncated[over] = self._ends()
             terminated[over] = ended[np.arange(len(over)), acted[over]]
             truncated[over] = self._truncated[over, acted[over]]
-            infos = self._end(over, acted)
+            infos = self._end(acted)
         self._each_part(self._observe)
         self._show()
         return self._observed(), earned[self._rows, acted], terminated, truncated, self._infos(earned) | infos
@@ -248,18 +250,16 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         opaque(self._states)[rows] = opaque(states)
         self._earned[rows] = 0.0
 
-    def _ends(self, rows: NDArray[np.int64]) -> tuple[Bools, Bools]:
-        """Return how some games have ended for each seat: terminated and truncated (bool [K, P])."""
-        states = opaque(self._states)[rows].view(self._states.dtype)
-        terminated = np.zeros((len(rows), self.options.num_players), np.uint8)
+    def _ends(self) -> tuple[Bools, Bools]:
+        """Return how the games that have ended last did so for each seat: terminated, truncated (bool [K, P])."""
+        terminated = np.zeros((len(self._final_rows), self.options.num_players), np.uint8)
         truncated = np.zeros_like(terminated)
-        self.game.ends(self._rules, states, terminated, truncated)
+        self.game.ends(self._rules, self._final_states, terminated, truncated)
         return terminated > 0, truncated > 0
 
-    def _end(self, rows: NDArray[np.int64], acted: NDArray[np.int64]) -> dict[str, Any]:
-        """Keep the games that have ended and deal the next ones; return the infos."""
-        self._final_rows = rows
-        self._final_states = opaque(self._states)[rows].view(self._states.dtype)
+    def _end(self, acted: NDArray[np.int64]) -> dict[str, Any]:
+        """Observe the games that have ended last and deal the next ones; return the infos."""
+        rows = self._final_rows
         self.game.view(self._rules, self._final_states, acted[rows], self._last_views[: len(rows)])
         last = np.empty((len(rows), self.size), self.dtype)
         self._last_observer.write_first(len(rows), last)
