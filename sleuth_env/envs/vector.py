@@ -209,7 +209,8 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         acted = self._seats.copy()
         self._each_part(self._step_part)
         # What the seat got before this decision has been given to it.
-        self._earned[self._rows, acted] = 0.0
+        own = self._rows * self.options.num_players + acted  # in the flattened [B, P], which is faster
+        self._earned.ravel()[own] = 0.0
         self._earned += self._rewards
         earned = self._earned.copy()
         over = np.flatnonzero(self._states["actor"] < 0)
@@ -226,7 +227,7 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
             infos = self._end(acted)
         self._each_part(self._observe)
         self._show()
-        return self._observed(), earned[self._rows, acted], terminated, truncated, self._infos(earned) | infos
+        return self._observed(), earned.ravel()[own], terminated, truncated, self._infos(earned) | infos
 
     def _step_part(self, number: int) -> None:
         part = self._parts[number]
