@@ -92,7 +92,6 @@ _SEARCH_CARDS = Names("a search card", [*_QUESTIONS.names, *(f"free-{element}" f
 _PLAYERS = Names("a player", [any_player_name(seat) for seat in range(MAX_PLAYERS)])
 
 PHASE_NAMES = ("turn", "second", "offer", "must_accuse", "finished")
-STANDING_NAMES = ("in", "out", "right", "left")
 
 
 def element_name(element: int) -> str:
