@@ -135,7 +135,8 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self._taken = np.zeros(number, np.uint8)
         self._rewards = np.zeros((number, self.options.num_players))  # f8 [B, P] by the last step
         self._earned = np.zeros_like(self._rewards)  # f8 [B, P] since each seat's last decision
-        self._truncated = np.zeros(self._rewards.shape, np.bool_)
+        self._terminated = np.zeros(self._rewards.shape, np.uint8)
+        self._truncated = np.zeros_like(self._terminated)
         self._forget_ends()
 
     def _forget_ends(self) -> None:
@@ -188,7 +189,7 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self._deal(rows)
         self._forget_ends()
         self._each_part(self._observe)
-        self._truncated[:] = False
+        self._truncated[:] = 0
         self._show()
         return self._observed(), self._infos(self._earned.copy())
 
@@ -213,25 +214,19 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self._earned.ravel()[own] = 0.0
         self._earned += self._rewards
         earned = self._earned.copy()
-        over = np.flatnonzero(self._states["actor"] < 0)
-        terminated = np.zeros(self.num_envs, np.bool_)
-        truncated = np.zeros(self.num_envs, np.bool_)
-        self._truncated[:] = False
-        infos = {}
-        if len(over):
-            self._final_rows = over
-            self._final_states = opaque(self._states)[over].view(self._states.dtype)
-            ended, self._truncated[over] = self._ends()
-            terminated[over] = ended[np.arange(len(over)), acted[over]]
-            truncated[over] = self._truncated[over, acted[over]]
-            infos = self._end(acted)
+        terminated = self._terminated.ravel()[own] > 0
+        truncated = self._truncated.ravel()[own] > 0
+        over = np.flatnonzero(terminated | truncated)
+        infos = self._end(over, acted) if len(over) else {}
         self._each_part(self._observe)
         self._show()
         return self._observed(), earned.ravel()[own], terminated, truncated, self._infos(earned) | infos
 
     def _step_part(self, number: int) -> None:
         part = self._parts[number]
-        self.game.step(self._rules, self._states[part], self._actions[part], self._taken[part], self._rewards[part])
+        states = self._states[part]
+        self.game.step(self._rules, states, self._actions[part], self._taken[part], self._rewards[part])
+        self.game.ends(self._rules, states, self._terminated[part], self._truncated[part])
 
     def _observe(self, number: int) -> None:
         """Write down whose decision it is, what they know and what they may do."""
@@ -251,16 +246,10 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         opaque(self._states)[rows] = opaque(states)
         self._earned[rows] = 0.0
 
-    def _ends(self) -> tuple[Bools, Bools]:
-        """Return how the games that have ended last did so for each seat: terminated, truncated (bool [K, P])."""
-        terminated = np.zeros((len(self._final_rows), self.options.num_players), np.uint8)
-        truncated = np.zeros_like(terminated)
-        self.game.ends(self._rules, self._final_states, terminated, truncated)
-        return terminated > 0, truncated > 0
-
-    def _end(self, acted: NDArray[np.int64]) -> dict[str, Any]:
-        """Observe the games that have ended last and deal the next ones; return the infos."""
-        rows = self._final_rows
+    def _end(self, rows: NDArray[np.int64], acted: NDArray[np.int64]) -> dict[str, Any]:
+        """Keep and observe the games that have ended and deal the next ones; return the infos."""
+        self._final_rows = rows
+        self._final_states = opaque(self._states)[rows].view(self._states.dtype)
         self.game.view(self._rules, self._final_states, acted[rows], self._last_views[: len(rows)])
         last = np.empty((len(rows), self.size), self.dtype)
         self._last_observer.write_first(len(rows), last)
@@ -358,7 +347,7 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         return self._observations.copy() if self.copy else self._observations
 
     def _infos(self, earned: Floats) -> dict[str, Any]:
-        return {"acting_seat": self.acting_seat, "rewards": earned, "truncations": self._truncated.copy()}
+        return {"acting_seat": self.acting_seat, "rewards": earned, "truncations": self._truncated > 0}
 
     def _must_be_open(self) -> None:
         if self.closed:
