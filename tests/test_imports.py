@@ -61,7 +61,7 @@ FIRST_PARTY = {
     "envs/": ("actions", "checks", "game", "threads", "matches", "envs"),
     "sleuth_v0": ("game", "envs", "sleuth"),
     # The command line stands above everything but the games; nothing else may use it.
-    "cli/": ("__version__", "checks", "game", "options", "matches", "policies", "cli"),
+    "cli/": ("__version__", "checks", "files", "game", "options", "matches", "policies", "cli"),
 }
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
@@ -80,7 +80,7 @@ FRAMEWORKS = {
     "torch": set(),
     "PIL": {"sleuth/drawing/image"},
     "rich": {"cli/report", "cli/session"},
-    "prompt_toolkit": {"cli/session"},
+    "prompt_toolkit": {"cli/session", "cli/streams"},
 }
 # Those that may be imported inside functions only, so that the package does without them until they
 # are needed.
