@@ -11,6 +11,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
@@ -61,6 +62,8 @@ def noted_signals() -> Iterator[list[int]]:
     def stop(number: int, _: object) -> None:
         """Note it and stop; what is being saved is not stopped by an echo."""
         nonlocal last
+        # What it breaks off, such as a prompt, may be said to be unfinished.
+        warnings.filterwarnings("ignore", message="coroutine .* was never awaited")
         echo = time.monotonic() - last < ECHO and number not in TYPED
         last = time.monotonic()
         came.append(number)
