@@ -18,6 +18,7 @@ import pytest
 import yaml
 
 import sleuth_env
+from sleuth_env import sleuth_v0
 from sleuth_env.cli.streams import WriteError, write_text
 from sleuth_env.policies.policy_file import PolicyError, read_metadata
 from sleuth_env.threads import Threads
@@ -83,7 +84,7 @@ def test_the_command_runs_in_any_thread(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize("face", ["aec", "solo", "solo vector", "vector"])
 def test_every_face_refuses_to_go_on_after_close(face: str) -> None:
     made: dict[str, Any] = {
-        "aec": sleuth_env.sleuth_v0.raw_env,
+        "aec": sleuth_v0.raw_env,
         "solo": sleuth_env.SoloEnv,
         "solo vector": sleuth_env.SoloVectorEnv,
         "vector": sleuth_env.SleuthVectorEnv,
