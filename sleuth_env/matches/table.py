@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..actions import IllegalAction, action_number, refusal
 from ..bits import GAMMA, mixed_rows
 from ..checks import check_number
-from ..game import Bot, Game, Records, check_game, load_game, opaque
+from ..game import Bot, Game, Kernels, Records, check_game, kernels_of, load_game, opaque
 
 # In the place of a bot's number: a seat that nobody at the table plays.
 LEARNER_SEAT = -1
@@ -96,6 +96,10 @@ class Table:
         waits: NDArray[np.bool_] = ~self.finished & (self._players() == LEARNER_SEAT)
         return waits
 
+    @property
+    def _kernels(self) -> Kernels:
+        return kernels_of(self.game)
+
     def deal(self, rows: ArrayLike, seeds: ArrayLike) -> None:
         """Begin new games.
 
@@ -107,7 +111,7 @@ class Table:
         rows = np.atleast_1d(np.asarray(rows))
         seeds = np.atleast_1d(np.asarray(seeds, np.uint64))
         states = self.game.new_states(len(rows))
-        self.game.deal(self.rules, states, seeds)
+        self._kernels.deal(self.rules, states, seeds)
         self._put(rows, states)
         self.decisions[rows] = 0
         self.last_actions[rows] = -1
@@ -196,7 +200,7 @@ class Table:
         rows = np.atleast_1d(np.asarray(rows))
         whose = np.maximum(self.actors[rows], 0) if seats is None else seats
         views = np.zeros(len(rows), self.game.VIEW)
-        self.game.view(self.rules, self._take(rows), np.full(len(rows), whose, np.int64), views)
+        self._kernels.view(self.rules, self._take(rows), np.full(len(rows), whose, np.int64), views)
         return views
 
     def legal(self, rows: ArrayLike) -> NDArray[np.uint8]:
@@ -206,7 +210,7 @@ class Table:
         """
         rows = np.atleast_1d(np.asarray(rows))
         legal = np.zeros((len(rows), self._num_actions), np.uint8)
-        self.game.legal(self.rules, self._take(rows), legal)
+        self._kernels.legal(self.rules, self._take(rows), legal)
         return legal
 
     def ends(self, rows: ArrayLike | None = None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -214,7 +218,7 @@ class Table:
         states = self._some(rows)
         terminated = np.zeros((len(states), self.num_players), np.uint8)
         truncated = np.zeros_like(terminated)
-        self.game.ends(self.rules, states, terminated, truncated)
+        self._kernels.ends(self.rules, states, terminated, truncated)
         return terminated.astype(np.bool_), truncated.astype(np.bool_)
 
     def settled(self, rows: ArrayLike | None = None) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
@@ -222,14 +226,14 @@ class Table:
         states = self._some(rows)
         settled = np.zeros((len(states), self.num_players), np.uint8)
         due = np.zeros(settled.shape)
-        self.game.settled(self.rules, states, settled, due)
+        self._kernels.settled(self.rules, states, settled, due)
         return settled.astype(np.bool_), due
 
     def standings(self, rows: ArrayLike | None = None) -> NDArray[np.int32]:
         """Return the place of each seat (i4 [K, P]), see `Game.standings`."""
         states = self._some(rows)
         places = np.zeros((len(states), self.num_players), np.int32)
-        self.game.standings(self.rules, states, places)
+        self._kernels.standings(self.rules, states, places)
         return places
 
     def decision_seeds(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -252,7 +256,7 @@ class Table:
         """Take an action in each of some states; return where it was legal and what each seat got."""
         taken = np.zeros(len(states), np.uint8)
         rewards = np.zeros((len(states), self.num_players))
-        self.game.step(self.rules, states, actions, taken, rewards)
+        self._kernels.step(self.rules, states, actions, taken, rewards)
         return taken, rewards
 
     def _players(self) -> NDArray[np.int32]:
@@ -263,8 +267,8 @@ class Table:
         """Return what those to act know and may do, in new arrays: a buffer would hold what others have seen."""
         views = np.zeros(len(states), self.game.VIEW)
         legal = np.zeros((len(states), self._num_actions), np.uint8)
-        self.game.view(self.rules, states, states["actor"].astype(np.int64), views)
-        self.game.legal(self.rules, states, legal)
+        self._kernels.view(self.rules, states, states["actor"].astype(np.int64), views)
+        self._kernels.legal(self.rules, states, legal)
         return views, legal
 
     def _ask(self, bot: Bot, states: Records, seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
