@@ -26,7 +26,7 @@ from .kernels import kernel
 
 # A length that is not settled.
 ANY = None
-Shape = tuple[int | None, ...]
+Shape = tuple["int | AtLeast | None", ...]
 # Characters of an argument that is no array, and fields of records, in a message.
 MAX_SHOWN = 60
 MAX_FIELDS = 4
@@ -37,6 +37,16 @@ class ArrayError(ValueError):
 
     The message names the argument, what it must be, and what it is; nothing has changed.
     """
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """A length that may be larger."""
+
+    length: int
+
+    def __str__(self) -> str:
+        return f"at least {self.length}"
 
 
 # --- one array ---
@@ -155,7 +165,12 @@ def _is_plain(value: Any, dtype: np.dtype[Any]) -> bool:
 
 
 def _fits(found: tuple[int, ...], wanted: Shape) -> bool:
-    return len(found) == len(wanted) and all(w in (ANY, f) for f, w in zip(found, wanted, strict=True))
+    if len(found) != len(wanted):
+        return False
+    for length, asked in zip(found, wanted, strict=True):
+        if length != asked and asked is not ANY and not (isinstance(asked, AtLeast) and length >= asked.length):
+            return False
+    return True
 
 
 def _as_array(value: Any) -> NDArray[Any] | None:
@@ -214,6 +229,78 @@ def _put_back(written_to: NDArray[Any], value: NDArray[Any]) -> None:
         value[...] = written_to
 
 
+# --- the values of records ---
+
+Limits = Mapping[str, tuple[int, int]]
+# A field as the kernel reads it.
+CODE = np.dtype([(name, "i8") for name in ("size", "start", "count", "low", "high")])
+
+
+class Ranges:
+    """The values that the fields of records may have.
+
+    Args:
+        name: what messages call the records.
+        dtype: of the records, whose fields are signed integers at multiples of their size; a
+            multiple of 8 bytes in all.
+        limits: the least and the greatest value of each field.
+    """
+
+    def __init__(self, name: str, dtype: np.dtype[Any], limits: Limits) -> None:
+        self._name = name
+        self._limits = dict(limits)
+        self._code = np.zeros(len(limits), CODE)
+        fields: Mapping[str, Any] = dtype.fields or {}
+        for row, (field, (low, high)) in zip(self._code, limits.items(), strict=True):
+            kind, offset = fields[field][:2]
+            size = kind.base.itemsize
+            row["size"] = size
+            row["start"] = offset // size
+            row["count"] = kind.itemsize // size
+            row["low"] = low
+            row["high"] = high
+
+    def check(self, found: Records) -> None:
+        """Check records (in the kernel's form).
+
+        Raises:
+            ArrayError: a field of one is out of its range.
+        """
+        numbers = (found.view(kind).reshape(len(found), -1) for kind in ("i1", "i4", "i8"))
+        row, place = _first_outside(self._code, *numbers)
+        if row < 0:
+            return
+        field, (low, high) = list(self._limits.items())[place]
+        values = np.atleast_1d(found[field][row])
+        wrong = int(values[(values < low) | (values > high)].flat[0])
+        raise ArrayError(f"{field} of {self._name} must be from {low} to {high}, got {wrong} in row {row}")
+
+
+@kernel
+def _first_outside(code: Any, bytes_: Any, fours: Any, eights: Any) -> Any:
+    """Return the first row with a number out of its range, and the place of its field in the code; -1, -1 if none."""
+    for b in range(bytes_.shape[0]):
+        for f in range(code.size):
+            size = code[f]["size"]
+            start = code[f]["start"]
+            end = start + code[f]["count"]
+            low = code[f]["low"]
+            high = code[f]["high"]
+            wrong = False
+            if size == 1:
+                for i in range(start, end):
+                    wrong |= bytes_[b, i] < low or bytes_[b, i] > high
+            elif size == 4:
+                for i in range(start, end):
+                    wrong |= fours[b, i] < low or fours[b, i] > high
+            else:
+                for i in range(start, end):
+                    wrong |= eights[b, i] < low or eights[b, i] > high
+            if wrong:
+                return b, f
+    return -1, -1
+
+
 @kernel
 def _first_without(found: Any) -> int:
     """Return the first row of marks (u1 [B, A]) in which none is set; -1 if there is none."""
@@ -270,6 +357,26 @@ def described(value: Any) -> str:
     return f"{dtype} of the shape {value.shape}{beyond}"
 
 
+# --- decisions ---
+
+
+def decision(
+    views: Any, legal: Any, seeds: Any, dtype: DTypeLike, num_actions: int
+) -> tuple[Records, NDArray[np.uint8], NDArray[np.uint64]]:
+    """Return what a player is given to decide by (see `game.Bot`) in the form that kernels take.
+
+    Raises:
+        ArrayError: it is something else, or nothing is legal in some row.
+    """
+    found = records("views", views, dtype, (ANY,), "VIEW")
+    number = len(found)
+    return (
+        found,
+        legal_marks("legal", legal, number, num_actions),
+        array("seeds", seeds, np.uint64, (number,)),
+    )
+
+
 # --- doors ---
 
 
@@ -281,7 +388,7 @@ class Argument:
         name: of the argument.
         dtype: what the kernel takes.
         axes: a letter for each axis, such as "BP"; "1" is a single row. A letter means the same
-            length in all arguments of a door.
+            length in all arguments of a door; a small one, at least as much as the capital.
         kind: what messages call a dtype of records.
         written: whether the kernel writes into it.
         check: is given the first argument of the door and this one, both in the kernel's form, and
@@ -301,7 +408,7 @@ class Argument:
         """Return the argument in the kernel's form, see `written`, `records` and `array`."""
         if self.take is not None:
             return self.take(value)
-        shape = tuple(lengths.get(axis) for axis in self.axes)
+        shape = tuple(AtLeast(lengths[axis.upper()]) if axis.islower() else lengths.get(axis) for axis in self.axes)
         if self.written:
             return written(self.name, value, self.dtype, shape, self.kind)
         if np.dtype(self.dtype).names:
@@ -331,7 +438,7 @@ def door(
         taken: list[NDArray[Any]] = []
         for argument, value in zip(arguments, values, strict=True):
             found = argument.taken(value, known)
-            known |= dict(zip(argument.axes, found.shape, strict=True))
+            known |= {axis: length for axis, length in zip(argument.axes, found.shape, strict=True) if axis.isupper()}
             taken.append(found)
             if argument.check is not None:
                 argument.check(taken[0], found)

@@ -6,56 +6,15 @@ The package itself calls the kernels (see `sleuth_env.game.kernels_of`). Axis le
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
-
 import numpy as np
 
 from ..doors import Argument, ArrayError, described, door
-from ..options import OptionError
 from . import results, rules, state
 from . import view as viewing
-from .cards import RULES, Options, make_rules
+from .cards import RULES
+from .checked import checked_rules
 from .state import STATE
 from .view import VIEW
-
-# The options that the record of rules says by another name.
-NAMED = {
-    "first_random": ("first_player", ("seat_0", "random")),
-    "any_time": ("accuse", ("own_turn", "any_time")),
-    "offers_random": ("offer_order", ("clockwise", "random")),
-}
-
-
-def checked_rules(given: Any) -> np.ndarray:
-    """Return rules in the form that kernels take: the record that `make_rules` returns for their options.
-
-    Raises:
-        ArrayError: these are not rules that `make_rules` returns.
-    """
-    if not isinstance(given, np.ndarray) or given.dtype != RULES or given.shape != (1,):
-        raise ArrayError(f"rules must be what make_rules returns, got {described(given)}")
-    return _rules_of(given.tobytes())
-
-
-@lru_cache(maxsize=64)
-def _rules_of(content: bytes) -> np.ndarray:
-    given = np.frombuffer(content, RULES)
-    options: dict[str, Any] = {}
-    for name in RULES.names or ():
-        other, values = NAMED.get(name, (name, (False, True)))
-        number = int(given[name][0]) if given[name].shape == (1,) else 0
-        if name in NAMED and number in (0, 1):
-            options[other] = values[number]
-        elif name in Options.__dataclass_fields__:
-            options[name] = bool(number) if isinstance(getattr(Options, name), bool) else number
-    try:
-        rules = make_rules(Options(**options))
-    except OptionError as error:
-        raise ArrayError(f"rules must be what make_rules returns, got some that no options have: {error}") from None
-    if rules[0] != given[0]:
-        raise ArrayError("rules must be what make_rules returns, got some that have been changed")
-    return rules
 
 
 def _lengths(rules: np.ndarray) -> dict[str, int]:
@@ -81,7 +40,7 @@ step = door(
         MOVED,
         Argument("actions", np.int64),
         Argument("taken", np.uint8, written=True),
-        Argument("rewards", np.float64, "BP", written=True),
+        Argument("rewards", np.float64, "Bp", written=True),
     ],
     _lengths,
 )
@@ -90,8 +49,8 @@ ends = door(
     [
         RULES_ARGUMENT,
         STATES,
-        Argument("terminated", np.uint8, "BP", written=True),
-        Argument("truncated", np.uint8, "BP", written=True),
+        Argument("terminated", np.uint8, "Bp", written=True),
+        Argument("truncated", np.uint8, "Bp", written=True),
     ],
     _lengths,
 )
@@ -100,13 +59,13 @@ settled = door(
     [
         RULES_ARGUMENT,
         STATES,
-        Argument("settled", np.uint8, "BP", written=True),
-        Argument("due", np.float64, "BP", written=True),
+        Argument("settled", np.uint8, "Bp", written=True),
+        Argument("due", np.float64, "Bp", written=True),
     ],
     _lengths,
 )
 standings = door(
-    results.standings, [RULES_ARGUMENT, STATES, Argument("places", np.int32, "BP", written=True)], _lengths
+    results.standings, [RULES_ARGUMENT, STATES, Argument("places", np.int32, "Bp", written=True)], _lengths
 )
 counts = door(results.counts, [RULES_ARGUMENT, STATES], _lengths)
 view = door(
