@@ -168,6 +168,16 @@ class Game(Protocol):
         """
         ...
 
+    def problems(self, rules: Records, states: Records, /) -> list[str]:
+        """Return what is wrong with some games (STATE [B]); nothing where all are sound.
+
+        It is no kernel, and may be given any bytes: what comes from outside passes here first. Whatever
+        the kernels, drawings, beliefs and texts take for granted must hold of a sound game, and of
+        all that legal actions make of it. Blank states are not sound. One text for the first fault is
+        enough; it says which game and which field.
+        """
+        ...
+
     def standings(self, rules: Records, states: Records, places: NDArray[np.int32], /) -> None:
         """Write each seat's place (i4 [B, P]): 1 for the first, equal numbers for a tie, 0 for no place.
 

@@ -51,7 +51,7 @@ from .binding import Bound
 from .learner_table import Bools
 from .rendering import NO_RENDER_MODE, RENDER_MODES, check_render_mode, render_view
 from .resetting import row_seeds, rows_to_reset
-from .snapshot import Snapshot, bytes_of, snapshot_of
+from .snapshot import Snapshot, bytes_of, like, misfit, snapshot_of
 
 Floats = NDArray[np.float64]
 Observations = NDArray[Any]
@@ -298,28 +298,28 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self._must_be_dealt()
         streams = [stream.state for stream in self._streams]
         states = bytes_of(self._states)
-        return Snapshot(FACE, self.game.NAME, asdict(self.options), states, streams, {"earned": self._earned.copy()})
+        more = {"earned": self._earned.copy()}
+        return Snapshot(FACE, self.game.NAME, asdict(self.options), states, streams, more).sealed()
 
     def set_state(self, state: Snapshot) -> None:
         """Go back to a snapshot that `get_state` took, here or in an environment of the same options and size.
 
         Raises:
-            ValueError: it is of other options or another number of games, or not a snapshot; nothing
-                has changed. The games' bytes are taken as they are.
+            ValueError: it is of other options or another number of games, damaged, or not a snapshot;
+                nothing has changed.
             ClosedEnvironmentError: after `close`.
         """
         self._must_be_open()
         snapshot = snapshot_of(state)
-        snapshot.check(FACE, self.game, self.options, self.num_envs, ["earned"])
+        snapshot.check(FACE, self.game, self.options, self.num_envs, {"earned": like(self._earned)})
         streams = snapshot.generators()
-        earned = snapshot.more["earned"]
-        if getattr(earned, "shape", None) != self._earned.shape or earned.dtype != self._earned.dtype:
-            raise ValueError(
-                f"earned of the snapshot must be f8 of the shape {self._earned.shape}, got {earned!r:.100}"
-            )
+        states = snapshot.records(self.game, self._rules)
+        # A finished game has been followed by the next.
+        if (states["actor"] < 0).any():
+            raise misfit("actor", states["actor"])
         self._streams = [stream.bit_generator for stream in streams]
-        opaque(self._states)[:] = opaque(snapshot.records(self.game))
-        self._earned[:] = earned
+        opaque(self._states)[:] = opaque(states)
+        self._earned[:] = snapshot.more["earned"]
         self._forget_ends()
         self._each_part(self._observe)
 

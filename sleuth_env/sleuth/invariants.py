@@ -137,7 +137,7 @@ def _is_within(mask, whole):
 
 
 @inner
-def _card_ranges(s):
+def _hand_ranges(s):
     for seat in range(P):
         if not _is_within(s["hands"][seat], ALL_GEMS):
             return HANDS_RANGE
@@ -147,6 +147,11 @@ def _card_ranges(s):
             return SPENT_WRONG
         if not _is_within(s["accused"][seat], ALL_GEMS):
             return ACCUSED_WRONG
+    return SOUND
+
+
+@inner
+def _table_ranges(s):
     if not _is_within(s["missing_gems"], ALL_GEMS):
         return MISSING_RANGE
     if not _is_within(s["table"], ALL_GEMS):
@@ -164,7 +169,7 @@ def _card_ranges(s):
 
 
 @inner
-def _course_ranges(rules, s):
+def _turn_ranges(rules, s):
     num_players = rules["num_players"]
     if s["phase"] < 0 or s["phase"] >= NUM_PHASES:
         return PHASE_RANGE
@@ -180,6 +185,12 @@ def _course_ranges(rules, s):
         return FIRST_ASKED_WRONG
     if s["truncated"] < 0 or s["truncated"] > 1:
         return TRUNCATED_WRONG
+    return SOUND
+
+
+@inner
+def _seat_ranges(rules, s):
+    num_players = rules["num_players"]
     if s["num_offers"] < 0 or s["num_offers"] > num_players or s["offer_at"] < 0 or s["offer_at"] > s["num_offers"]:
         return OFFERS_RANGE
     for seat in range(P):
@@ -331,23 +342,22 @@ def _ends(rules, s):
 def _turns(rules, s):
     phase = s["phase"]
     turn_is_in = s["standing"][s["turn"]] == IN
-    if phase != FINISHED:
-        if s["standing"][s["actor"]] != IN or (phase != OFFER and s["actor"] != s["turn"]):
-            return ACTOR_WRONG
+    if phase != FINISHED and (s["standing"][s["actor"]] != IN or (phase != OFFER and s["actor"] != s["turn"])):
+        return ACTOR_WRONG
     if popcount(s["accusing"]) >= rules["missing"] or (phase == FINISHED and s["accusing"] != 0):
         return ACCUSING_WRONG
     if phase == OFFER and not rules["any_time"]:
         return OFFERS_WRONG
     # Without a question, offers follow upon the accusation after a final one.
     if (
-        ((phase == TURN or phase == MUST_ACCUSE) and s["asked"] != 0)
+        (phase in (TURN, MUST_ACCUSE) and s["asked"] != 0)
         or (phase == SECOND and (s["asked"] != 1 or not rules["double_interrogation"]))
         or (phase == OFFER and s["asked"] == 0 and turn_is_in)
     ):
         return ASKED_WRONG
-    if not rules["first_random"] and _count_standing(rules, s, IN) == rules["num_players"]:
-        if s["turn"] != (s["turn_number"] - 1) % rules["num_players"]:
-            return TURN_WRONG
+    in_order = not rules["first_random"] and _count_standing(rules, s, IN) == rules["num_players"]
+    if in_order and s["turn"] != (s["turn_number"] - 1) % rules["num_players"]:
+        return TURN_WRONG
     return SOUND
 
 
@@ -359,10 +369,14 @@ def _offers(rules, s):
     for i in range(size, P):
         if s["offers"][i] != 0:
             return OFFERS_WRONG
-    if size == 0:
-        return SOUND
     if s["phase"] == OFFER and s["offers"][s["offer_at"]] != s["actor"]:
         return OFFERS_WRONG
+    return _queue(rules, s, size) if size > 0 else SOUND
+
+
+@inner
+def _queue(rules, s, size):
+    """Check that the contenders are offered to accuse once each, in the order of the rules."""
     offered = 0
     last = -1
     for i in range(size):
@@ -385,8 +399,7 @@ def _offers(rules, s):
 
 
 @inner
-def _questions(rules, s):
-    """Check the answers, what was shown with them, and what was paid for them."""
+def _answers(rules, s):
     for target in range(rules["num_players"]):
         for question in range(Q):
             count = s["answers"][target, question]
@@ -394,15 +407,29 @@ def _questions(rules, s):
                 return ANSWERS_WRONG
             if count >= 0 and count != popcount(s["hands"][target] & rules["question_gems"][question]):
                 return ANSWERS_WRONG
+    return SOUND
+
+
+@inner
+def _asked_of(s, asker, target):
+    """Return the mask of the questions that a seat has asked another."""
+    questions = np.int64(0)
+    for question in range(Q):
+        questions |= np.int64(s["askers"][target, question] >> asker & 1) << question
+    return questions
+
+
+@inner
+def _shown_and_paid(rules, s):
     for asker in range(rules["num_players"]):
         asked = np.int64(0)
         for target in range(rules["num_players"]):
+            questions = _asked_of(s, asker, target)
+            asked |= questions
             seen = np.int64(0)
-            for question in range(Q):
-                if s["askers"][target, question] >> asker & 1:
-                    asked |= np.int64(1) << question
-                    if rules["num_elements"][question] == 2 and not rules["super_sleuth"]:
-                        seen |= s["hands"][target] & rules["question_gems"][question]
+            for question in members(questions):
+                if rules["num_elements"][question] == 2 and not rules["super_sleuth"]:
+                    seen |= s["hands"][target] & rules["question_gems"][question]
             if s["seen"][asker, target] != seen:
                 return SEEN_WRONG
         for card in members(s["spent"][asker]):
@@ -438,7 +465,7 @@ def _first_asked(rules, s):
 
 @inner
 def _is_accusation(kind):
-    return kind == RIGHT_EVENT or kind == WRONG_EVENT or kind == ACCUSED_EVENT
+    return kind in (RIGHT_EVENT, WRONG_EVENT, ACCUSED_EVENT)
 
 
 @inner
@@ -448,7 +475,7 @@ def _is_true_event(rules, s, event):
     asker = event[ASKER]
     if asker < 0:
         return False
-    if kind == ASK_EVENT or kind == FINAL_EVENT:
+    if kind in (ASK_EVENT, FINAL_EVENT):
         target = event[TARGET]
         question = event[QUESTION]
         if target < 0 or question < 0 or not s["askers"][target, question] >> int(asker) & 1:
@@ -561,34 +588,25 @@ def _fault(rules, s):
 
     Each check counts on those before it.
     """
-    fault = _card_ranges(s)
-    if fault == SOUND:
-        fault = _course_ranges(rules, s)
-    if fault == SOUND:
-        fault = _knowledge_ranges(rules, s)
-    if fault == SOUND:
-        fault = _unused(rules, s)
-    if fault == SOUND:
-        fault = _gems(rules, s)
-    if fault == SOUND:
-        fault = _search_cards(rules, s)
-    if fault == SOUND:
-        fault = _accusations(rules, s)
-    if fault == SOUND:
-        fault = _ends(rules, s)
-    if fault == SOUND:
-        fault = _turns(rules, s)
-    if fault == SOUND:
-        fault = _offers(rules, s)
-    if fault == SOUND:
-        fault = _questions(rules, s)
-    if fault == SOUND:
-        fault = _first_asked(rules, s)
-    if fault == SOUND:
-        fault = _events(rules, s)
-    if fault == SOUND:
-        fault = _exchanges(rules, s)
-    return fault
+    return (
+        _hand_ranges(s)
+        or _table_ranges(s)
+        or _turn_ranges(rules, s)
+        or _seat_ranges(rules, s)
+        or _knowledge_ranges(rules, s)
+        or _unused(rules, s)
+        or _gems(rules, s)
+        or _search_cards(rules, s)
+        or _accusations(rules, s)
+        or _ends(rules, s)
+        or _turns(rules, s)
+        or _offers(rules, s)
+        or _answers(rules, s)
+        or _shown_and_paid(rules, s)
+        or _first_asked(rules, s)
+        or _events(rules, s)
+        or _exchanges(rules, s)
+    )
 
 
 @kernel
