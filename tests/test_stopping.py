@@ -93,7 +93,10 @@ def test_every_face_refuses_to_go_on_after_close(face: str) -> None:
     env.reset(seed=1)
     env.close()
     env.close()
-    for call in (env.reset, lambda: env.step(np.zeros(1, np.int64) if "vector" in face else 0)):
+    # PettingZoo's loops reset what they have closed.
+    for call in ([] if face == "aec" else [env.reset]) + [
+        lambda: env.step(np.zeros(1, np.int64) if "vector" in face else 0)
+    ]:
         with pytest.raises(gymnasium.error.ClosedEnvironmentError, match="has been closed"):
             call()
 

@@ -154,7 +154,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         Raises:
             ValueError: the seed is not a whole number; nothing has changed.
         """
-        self._must_be_open()
+        self.closed = False
         number = check_seed(seed)
         if number is not None or self._np_random is None:
             self._np_random, _ = seeding.np_random(number)
@@ -380,7 +380,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         return render_view(self.game, self.options, view[0], self.render_mode)
 
     def close(self) -> None:
-        """Let nothing be reset or stepped from now on. May be called again."""
+        """Let nothing be stepped before the next `reset`. May be called again."""
         self.closed = True
 
     # --- the whole game ---
