@@ -9,7 +9,9 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +36,13 @@ DECISIONS = 12
 # Games in which players meet, so that their rarer choices occur.
 GAMES = 4
 
+# Training is a program of its own.
+TRAINING = Path(__file__).parents[1] / "training"
+
 Step = tuple[str, Callable[[], object]]
 
 
-def compile_kernels(
-    game: Game | None = None, progress: Callable[[str, int, int], object] | None = None
-) -> Compiled:
+def compile_kernels(game: Game | None = None, progress: Callable[[str, int, int], object] | None = None) -> Compiled:
     """Compile everything of a game now, so that later starts compile nothing; it takes a minute or two.
 
     What has been compiled already is found, and costs a few seconds.
@@ -74,17 +77,15 @@ def _steps(game: Game) -> Iterator[Step]:
     """Iterate over what is to be done, the most important first."""
     options = game.Options()
     for record in game.RECORDS:
-        yield f"environments, {record} observations", lambda record=record: _use_environments(game, options, record)
+        yield f"environments, {record} observations", partial(_use_environments, game, options, record)
     for bot in game.BOTS:
-        yield f"the bot {bot}", lambda bot=bot: _play(game, options, game.make_bot(bot, options))
-    yield "policies", lambda: _use_policies(game, options)
-    yield "texts, drawings and beliefs", lambda: _tell(game, options)
-    training = Path(__file__).parents[1] / "training" / "compilation.py"
+        yield f"the bot {bot}", partial(_play, game, options, game.make_bot(bot, options))
+    yield "policies", partial(_use_policies, game, options)
+    yield "texts, drawings and beliefs", partial(_tell, game, options)
     # In a copy of the repository, where all that training needs is installed.
-    if training.exists() and find_spec("torch"):
-        yield "training", lambda: subprocess.run(
-            [sys.executable, "-m", "training.compilation"], cwd=training.parents[1], check=True
-        )
+    if (TRAINING / "compilation.py").exists() and find_spec("torch"):
+        command = [sys.executable, "-m", "training.compilation"]
+        yield "training", partial(subprocess.run, command, cwd=TRAINING.parent, check=True)
 
 
 def _use_environments(game: Game, options: Any, record: str) -> None:
@@ -92,7 +93,7 @@ def _use_environments(game: Game, options: Any, record: str) -> None:
     named = {"record": record, "num_players": options.num_players}
     env = wrapped(bound(GameEnv, game)(**named))
     env.reset(seed=0)
-    for agent in env.agent_iter(DECISIONS):
+    for _ in env.agent_iter(DECISIONS):
         observation, _, terminated, truncated, _ = env.last()
         env.step(None if terminated or truncated else int(np.flatnonzero(observation["action_mask"])[0]))
     env.unwrapped.state()
@@ -109,7 +110,9 @@ def _use_environments(game: Game, options: Any, record: str) -> None:
             envs.step(envs.action_masks().argmax(axis=1))
         envs.set_state(envs.get_state())
     if find_spec("stable_baselines3"):
-        learners: Any = vec_env_class(game, f"{game.NAME.title()}VecEnv")(num_envs=2, opponents=[game.DEFAULT_BOT], **named)
+        learners: Any = vec_env_class(game, f"{game.NAME.title()}VecEnv")(
+            num_envs=2, opponents=[game.DEFAULT_BOT], **named
+        )
         learners.reset()
         learners.step(learners.action_masks().argmax(axis=1))
 
@@ -133,7 +136,7 @@ def _use_policies(game: Game, options: Any) -> None:
     rng = np.random.default_rng(0)
     for record in game.RECORDS:
         sizes = (game.observation_layout(options, record).size, 8, game.num_actions(options))
-        weights = [rng.normal(size=(of, to)).astype(np.float32) for to, of in zip(sizes, sizes[1:], strict=False)]
+        weights = [rng.normal(size=(of, to)).astype(np.float32) for to, of in pairwise(sizes)]
         network = Mlp([(weight, np.zeros(len(weight), np.float32)) for weight in weights])
         for greedy in (False, True):
             _play(game, options, Policy(game, options, record, network, greedy), 2)

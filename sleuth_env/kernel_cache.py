@@ -46,7 +46,7 @@ ADVICE = "set NUMBA_CACHE_DIR to a folder that can be written"
 ABANDONED = 3600.0
 
 
-class KernelCache(NullCache):  # type: ignore[misc]  # numba is untyped
+class KernelCache(NullCache):
     """Take a kernel's compiled code from a file, and keep it in one; never fail.
 
     Files are read from the folder that ``NUMBA_CACHE_DIR`` names; without it from the folder
@@ -70,7 +70,8 @@ class KernelCache(NullCache):  # type: ignore[misc]  # numba is untyped
         for folder in self._folders:
             path = folder / name
             try:
-                return CompileResult._rebuild(target_context, *pickle.loads(_checked(path.read_bytes())))
+                parts = pickle.loads(_checked(path.read_bytes()))
+                return CompileResult._rebuild(target_context, *parts)  # type: ignore[no-untyped-call]
             except (FileNotFoundError, NotADirectoryError):
                 continue
             # Whatever is in the file, or whatever stands in its place.
@@ -84,7 +85,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # numba is untyped
         if data.library.has_dynamic_globals:
             return
         try:
-            content = dumps(data._reduce())
+            content: bytes = dumps(data._reduce())  # type: ignore[no-untyped-call]
             name = self._file_name(sig, data.codegen)
         except Exception as error:
             self._warn(f"{self._name} cannot be kept: {_reason(error)}", True)
@@ -109,10 +110,12 @@ class KernelCache(NullCache):  # type: ignore[misc]  # numba is untyped
     def _folders(self) -> list[Path]:
         source = self._dispatcher.py_func.__code__.co_filename
         # It names the folder of the source, so that installations side by side keep apart.
-        below = _CacheLocator.get_suitable_cache_subpath(source)
-        if config.CACHE_DIR:
-            return [Path(config.CACHE_DIR, below)]
-        own = Path(AppDirs(appname="numba", appauthor=False).user_cache_dir, below)
+        below = _CacheLocator.get_suitable_cache_subpath(source)  # type: ignore[no-untyped-call]
+        chosen = getattr(config, "CACHE_DIR", "")
+        if chosen:
+            return [Path(chosen, below)]
+        users = AppDirs(appname="numba", appauthor=False)  # type: ignore[no-untyped-call]
+        own = Path(users.user_cache_dir, below)
         beside = Path(source).absolute().parent
         return [beside / "__pycache__", own] if beside.is_dir() else [own]
 

@@ -27,7 +27,7 @@ def kernel(function: Any) -> Any:
 
     A caller that wants threads splits the batch.
     """
-    compiled = njit(nogil=True)(function)
+    compiled: Any = njit(nogil=True)(function)
     # Without compilation (NUMBA_DISABLE_JIT) it is the function itself.
     if compiled is not function:
         compiled._cache = KernelCache(compiled, _warn)
