@@ -33,7 +33,7 @@ COMMANDS = """
 from sleuth_env.cli.commands import main
 for words in (
     "match random cautious sheet racer --games 4",
-    "match entropy random pretrained:3p --games 3 --options max_turns=30 winners=2 double_interrogation=true",
+    "match entropy random random --games 3 --options max_turns=30 winners=2 double_interrogation=true",
     "evaluate pretrained:4p --against sheet --games 4",
     "play --seed 1 --save game.txt",
     "replay game.txt --viewpoint player_0 --odds",
@@ -49,7 +49,8 @@ for record in ("sheet", "raw", "exact"):
     env = sleuth_v0.env(num_players=5, missing=1, record=record)
     env.reset(seed=3)
     for _ in env.agent_iter(20):
-        env.step(int(env.last()[0]["action_mask"].argmax()))
+        observation, _, terminated, truncated, _ = env.last()
+        env.step(None if terminated or truncated else int(observation["action_mask"].argmax()))
     env.unwrapped.belief("player_0").missing_sets
     for name in ("float32", "int8"):
         envs = SleuthVectorEnv(3, record=record, dtype=name, threads=2)
