@@ -41,7 +41,6 @@ FIRST_PARTY = {
     "sleuth/invariants": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/view": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/rebuild": ("bits", "checks", "kernels", "sleuth.cards", "sleuth.rules", "sleuth.state"),
-    "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.view", "deduction"),
     "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.checked", "sleuth.view", "deduction"),
     "sleuth/notation": ("checks", "game", "sleuth.cards", "sleuth.state"),
     # Texts of whole games and what tells them are the only other places that see states.
