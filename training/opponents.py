@@ -107,11 +107,11 @@ class Pool:
 
     def _past_self(self, name: str) -> Policy:
         path = self.folder / f"{name}{SUFFIX}"
-        policy = load_policy(path, self.game)
-        digest = sha256(path.read_bytes()).hexdigest()
-        if self._digests.setdefault(name, digest) != digest:
-            raise PolicyError(f"{path} is damaged: it is not the snapshot that the checkpoint was written with")
-        return policy
+        if path.exists():
+            digest = sha256(path.read_bytes()).hexdigest()
+            if self._digests.setdefault(name, digest) != digest:
+                raise PolicyError(f"{path} is damaged: it is not the snapshot that the checkpoint was written with")
+        return load_policy(path, self.game)
 
     def opponents(self) -> Opponents:
         """Return the players and the share of each; past selves divide theirs equally."""

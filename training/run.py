@@ -228,10 +228,10 @@ class Run:
             # Whatever goes wrong now says nothing against the checkpoint, and to go on from an older
             # one would lose what was learned since.
             self._restore(path, state)
-            for other, error in damaged:
+            for other, found in damaged:
                 # Out of the way: its name would make it the latest one forever.
                 other.rename(other.with_suffix(".damaged"))
-                sys.stderr.write(f"warning: {error}; going on from {path.name}\n")
+                sys.stderr.write(f"warning: {found}; going on from {path.name}\n")
             return
         if damaged:
             raise damaged[0][1]

@@ -6,8 +6,8 @@ stage is::
     key = (STAGES.index(stage), PURPOSES.index(purpose), steps, *weights)
 
 ``steps`` is 0, or the number of decisions after which a run was resumed that cannot restore its
-generators; ``weights`` are the first four words of the SHA-256 of the weights that a training
-starts from (see `words_of`), or nothing. So imitation, a training from scratch, one that starts
+generators; ``weights`` are the first four words of the SHA-256 of the weights and steps of the
+policy that a training starts from (see `words_of`), or nothing. So imitation, a training from scratch, one that starts
 from a policy, another that starts from what came of that, and the evaluations see different games
 though each of them has ``seed: 1``; and the bits that bots are handed tell nothing of the deals.
 """
@@ -72,8 +72,12 @@ def number_of(seed: int, stage: str, purpose: str, steps: int = 0, bits: int = 6
 
 
 def words_of(policy: Policy) -> list[int]:
-    """Return the digest of a policy's weights as 32-bit words; what else is in its file is not in it."""
-    digest = sha256()
+    """Return the digest of a policy's weights and steps as 32-bit words.
+
+    What else its file says does not count. The steps do, for a short training may leave the weights
+    as they were (see `PpoConfig.value_first`).
+    """
+    digest = sha256(f"{policy.steps} ".encode())
     for name, tensor in sorted(policy.network.tensors().items()):
         digest.update(f"{name} {tensor.dtype.str} {tensor.shape} ".encode())
         digest.update(np.ascontiguousarray(tensor).tobytes())
