@@ -265,6 +265,13 @@ def say(text: str) -> None:
     output.check()
 
 
+def out_of_memory(error: Exception) -> bool:
+    """Return whether an error means that memory ran out; torch has no class of its own for it."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and re.search("out of memory|alloc", str(error)) is not None
+    )
+
+
 def failed(error: Exception, code: int, memory: str = MEMORY) -> int:
     """Say what went wrong, one line a mistake.
 
@@ -285,7 +292,7 @@ def failed(error: Exception, code: int, memory: str = MEMORY) -> int:
     if isinstance(error, OSError):
         text = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
         code = 1 if error.errno in FULL else code
-    elif isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and re.search("out of memory|alloc", text)):
+    elif out_of_memory(error):
         said = " ".join(text.split())[:MOST_SAID]
         text = f"out of memory: lower {memory}" + (f" ({said})" if said else "")
         code = 1
