@@ -49,6 +49,7 @@ FIRST_PARTY = {
     "sleuth/relational": ("kernels", "game", "policies.mlp", "policies.operations", "policies.policy_file", "sleuth"),
     # What knows no game.
     "policies/": ("bits", "kernels", "checks", "files", "game", "options", "policies"),
+    "policies/wrapped": ("checks", "game", "policies.policy_file"),
     "matches/table": ("actions", "bits", "checks", "game"),
     "matches/rating": (),
     "matches/": ("bits", "checks", "game", "matches", "policies"),
@@ -61,7 +62,7 @@ FIRST_PARTY = {
     "envs/": ("actions", "checks", "game", "threads", "matches", "envs"),
     "sleuth_v0": ("game", "envs", "sleuth"),
     # The command line stands above everything but the games; nothing else may use it.
-    "cli/": ("__version__", "checks", "game", "options", "matches", "policies", "cli"),
+    "cli/": ("__version__", "actions", "checks", "game", "options", "matches", "policies", "cli"),
 }
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
@@ -75,9 +76,11 @@ FRAMEWORKS = {
         "envs/solo",
         "envs/vector",
     },
-    "stable_baselines3": {"envs/sb3"},
+    "stable_baselines3": {"envs/sb3", "policies/trained"},
     "sb3_contrib": set(),
-    "torch": set(),
+    # Both of these are imported late, by `policies/export`.
+    "torch": {"policies/export", "policies/torch_module", "policies/trained"},
+    "onnx": {"policies/onnx_graph"},
     "PIL": {"sleuth/drawing/image"},
     "rich": {"cli/report", "cli/session"},
     "prompt_toolkit": {"cli/session"},

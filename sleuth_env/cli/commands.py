@@ -35,6 +35,7 @@ COMMANDS = {
     "evaluate": "let a policy file play against tables of bots",
     "replay": "tell a game text step by step",
     "play": "play a game in the terminal",
+    "export": "write a policy file's network for ONNX or torch",
 }
 
 
@@ -115,10 +116,11 @@ def _run(words: Sequence[str]) -> int:
 def _mistakes() -> tuple[type[ValueError], ...]:
     """Return the errors that are the user's, not the program's."""
     # Imported only now, as the overview does without players.
+    from ..actions import IllegalAction
     from ..matches.table import MatchError
     from ..policies.policy_file import PolicyError
 
-    return CommandError, MissingPartError, UnknownOptionError, OptionError, PolicyError, MatchError
+    return CommandError, MissingPartError, UnknownOptionError, OptionError, PolicyError, MatchError, IllegalAction
 
 
 def _end(message: str, code: int) -> int:
