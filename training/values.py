@@ -15,9 +15,9 @@ from pydantic_core import PydanticCustomError
 
 from sleuth_env.checks import did_you_mean
 from sleuth_env.game import DEFAULT_GAME, Game, load_game
-from sleuth_env.options import described
 from sleuth_env.matches.imported import FORMS
 from sleuth_env.matches.players import names_player
+from sleuth_env.options import described
 from sleuth_env.policies.policy_file import SUFFIX, names_file, pretrained_names
 
 from .config_file import MOST_QUOTED, shown

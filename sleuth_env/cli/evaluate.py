@@ -34,9 +34,7 @@ def make_parser(words: Sequence[str]) -> Parser:
     )
     # A game lists its bots from weak to strong: these are those up to the default opponent.
     baselines = [*takewhile(lambda bot: bot != game.DEFAULT_BOT, game.BOTS), game.DEFAULT_BOT]
-    parser.add_argument(
-        "--against", default=",".join(baselines), metavar="NAMES", help=f"baselines, {LISTED}"
-    )
+    parser.add_argument("--against", default=",".join(baselines), metavar="NAMES", help=f"baselines, {LISTED}")
     add_game(parser)
     add_sizes(parser, " for each baseline")
     add_options(parser, game, fixed=(), more="; a policy file brings its own, which these change")

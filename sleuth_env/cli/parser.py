@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from ..game import DEFAULT_GAME, GAMES, Game
+from ..matches.imported import FORMS
 from ..options import described
 from ..policies.policy_file import SUFFIX, pretrained_names
-from ..matches.imported import FORMS
 from .arguments import CommandError, file_name, game_named, whole
 
 MOST_GAMES = 10**7

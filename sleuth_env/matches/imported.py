@@ -169,13 +169,14 @@ def _made(text: str, found: Any, options: Any, game: Game) -> Any:
     if isinstance(found, type):
         found = found(options) if _takes_options(found) else found()
     elif inspect.isroutine(found):
-        if not hasattr(found, "record"):
+        record = getattr(found, "record", None)
+        if record is None:
             kinds = ", ".join(map(repr, game.RECORDS))
             raise PolicyError(
                 f"player {text} is a function that does not say which observation it wants: give it an attribute "
                 f"record, one of {kinds}, or wrap it by sleuth_env.wrap_policy"
             )
-        found = wrap_policy(found, found.record, game)
+        found = wrap_policy(found, record, game)
     if not is_player(found):
         raise PolicyError(
             f"player {text} must be an object with a name and a method act(views, legal, seeds), a class of such "

@@ -61,7 +61,10 @@ def make_players(
             player; the message says which.
     """
     keys = [os.fspath(seat) if isinstance(seat, (str, os.PathLike)) else id(seat) for seat in seats]
-    made = {key: _player(game, options, seat, greedy, allow_pickle) for key, seat in dict(zip(keys, seats, strict=True)).items()}
+    made = {
+        key: _player(game, options, seat, greedy, allow_pickle)
+        for key, seat in dict(zip(keys, seats, strict=True)).items()
+    }
     return [made[key] for key in keys]
 
 

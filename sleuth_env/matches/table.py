@@ -11,7 +11,7 @@ import copy
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,7 +71,7 @@ class Remembering(Protocol):
 Player = Bot | Remembering
 
 
-def remembers(player: Any) -> TypeGuard[Remembering]:
+def remembers(player: Any) -> bool:
     """Return whether a player is to be told which game it plays, see `Remembering`."""
     return callable(getattr(player, "act_in", None))
 
@@ -338,9 +338,7 @@ class Table:
         self.game.legal(self.rules, states, legal)
         return views, legal
 
-    def _ask(
-        self, bot: Player, rows: NDArray[np.int64], states: Records, seeds: NDArray[np.uint64]
-    ) -> NDArray[np.int64]:
+    def _ask(self, bot: Any, rows: NDArray[np.int64], states: Records, seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Let a bot decide in some games."""
         views, legal = self._views_and_masks(states)
         if not remembers(bot):

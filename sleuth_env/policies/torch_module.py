@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ..files import write_atomically
-from .mlp import Layers, Mlp
-from .operations import Layer, LayerParts
+from .mlp import Layer, Layers, Mlp
+from .operations import LayerParts
 from .policy import Policy
 from .policy_file import PolicyError
 

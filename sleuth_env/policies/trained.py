@@ -36,7 +36,12 @@ def names_model(text: str) -> bool:
 
 
 def policy_from_torch(
-    network: Any, options: Any, record: str | None = None, game: Game | None = None, name: str = "policy", steps: int = 0
+    network: Any,
+    options: Any,
+    record: str | None = None,
+    game: Game | None = None,
+    name: str = "policy",
+    steps: int = 0,
 ) -> Policy:
     """Return a perceptron of torch as a policy that plays with NumPy alone and can be saved.
 
@@ -133,6 +138,7 @@ def _unpickled(path: Path) -> Any:
         if not path.is_file():
             raise OSError("there is no such file" if not path.exists() else "it is not a regular file")
         data, parameters, _ = load_from_zip_file(path, device="cpu")
+        data = data or {}
         kind = data["policy_class"]
         named = dict(data["policy_kwargs"])
         policy = kind(data["observation_space"], data["action_space"], lambda _: 0.0, **named)
@@ -153,7 +159,9 @@ def _record(game: Game, options: Any, space: Any, name: str) -> str:
     found = [record for record, size in sizes.items() if plain.shape == (size,)]
     if not found:
         known = ", ".join(f"{size} ({record})" for record, size in sizes.items())
-        raise PolicyError(f"{name} was trained on observations of the shape {plain.shape}; in this game they are {known}")
+        raise PolicyError(
+            f"{name} was trained on observations of the shape {plain.shape}; in this game they are {known}"
+        )
     return found[0]
 
 
@@ -163,9 +171,13 @@ def _is_dictionary(space: Any) -> bool:
 
 def _parts(policy: Any, name: str) -> list[Any]:
     """Return the modules of a policy of Stable-Baselines3 that lead to its logits."""
-    extractor = getattr(policy, "mlp_extractor", None)
+    extractor: Any = getattr(policy, "mlp_extractor", None)
     features = type(getattr(policy, "pi_features_extractor", None)).__name__
-    if not hasattr(extractor, "policy_net") or features != "FlattenExtractor" or _is_dictionary(policy.observation_space):
+    if (
+        not hasattr(extractor, "policy_net")
+        or features != "FlattenExtractor"
+        or _is_dictionary(policy.observation_space)
+    ):
         raise PolicyError(f"{name} is not a perceptron of plain observations")
     return [extractor.policy_net, policy.action_net]
 
@@ -174,11 +186,12 @@ def _mlp(modules: list[Any]) -> Mlp:
     """Return the perceptron that modules of torch make up, one after the other."""
     layers: list[Layer] = []
     activations: list[str] = []
-    for module in [leaf for module in modules for leaf in module.modules() if not any(leaf.children())]:
+    leaves = [leaf for part in modules for leaf in part.modules() if not any(leaf.children())]
+    for module in leaves:
         kind = type(module).__name__
         if kind == "Linear":
             weight = module.weight.detach().cpu().numpy()
-            bias = np.zeros(len(weight)) if module.bias is None else module.bias.detach().cpu().numpy()
+            bias = np.zeros(len(weight), np.float32) if module.bias is None else module.bias.detach().cpu().numpy()
             layers.append((weight.copy(), bias.copy()))
         elif kind in _ACTIVATIONS and len(activations) == len(layers) - 1:
             activations.append(_ACTIVATIONS[kind])
