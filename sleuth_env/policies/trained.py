@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..doors import decision
 from ..game import DEFAULT_GAME, Game, check_game, load_game
 from .mlp import Layer, Mlp
 from .policy import Policy, choose
@@ -232,13 +233,26 @@ class TorchPolicy:
         self._rules = game.make_rules(options)
 
     def act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Choose one legal action a row, see `game.Bot`."""
+        """Choose one legal action a row, see `game.Bot`.
+
+        Raises:
+            ArrayError: something has another dtype or shape, or nothing is legal in some row.
+        """
+        given = decision(views, legal, seeds, self.game.VIEW, self.game.num_actions(self.options))
+        self.game.Observer(self._rules, given[0], self.record).check()
+        return self._act(*given)
+
+    def _act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Choose as `act` does, without a look at what is given."""
         observer = self.game.Observer(self._rules, views, self.record)
         observations = np.empty((len(views), observer.layout.size), np.float32)
         observer.write(observations)
         actions = np.zeros(len(views), np.int64)
         choose(self.logits(observations, legal), legal, seeds, self.greedy, actions)
         return actions
+
+    # Tables call what is behind the checks (see `doors.unchecked`).
+    act.kernel = _act  # type: ignore[attr-defined]
 
     def logits(self, observations: NDArray[np.float32], legal: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Return logits, or values, of all actions (f4 [B, A])."""

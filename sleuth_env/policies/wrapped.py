@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..checks import check_choice
+from ..doors import decision
 from ..game import DEFAULT_GAME, Game, check_game, load_game
 from .policy_file import PolicyError
 
@@ -69,6 +70,7 @@ class WrappedPolicy:
         self.record = record
         self.name = name
         self._rules: Any = None
+        self._num_actions = 0
         try:
             self._takes_seeds = "seeds" in inspect.signature(function).parameters
         except (TypeError, ValueError):
@@ -83,6 +85,7 @@ class WrappedPolicy:
         """
         player = copy.copy(self)
         player._rules = self.game.make_rules(options)
+        player._num_actions = self.game.num_actions(options)
         return player
 
     def act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -91,9 +94,20 @@ class WrappedPolicy:
         Raises:
             PolicyError: it does not know the options yet, see `seated`, or the function has returned
                 something else than one integer a row.
+            ArrayError: something has another dtype or shape, or nothing is legal in some row.
         """
+        self._must_be_seated()
+        given = decision(views, legal, seeds, self.game.VIEW, self._num_actions)
+        self.game.Observer(self._rules, given[0], self.record).check()
+        return self._act(*given)
+
+    def _must_be_seated(self) -> None:
         if self._rules is None:
             raise PolicyError(f"{self.name} does not know the options of the game: let seated(options).act play")
+
+    def _act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Choose as `act` does, without a look at what is given."""
+        self._must_be_seated()
         observer = self.game.Observer(self._rules, views, self.record)
         observations = np.empty((len(views), observer.layout.size), np.float32)
         observer.write(observations)
@@ -105,6 +119,9 @@ class WrappedPolicy:
                 f"but returned {actions.dtype} of shape {actions.shape}"
             )
         return actions.astype(np.int64)
+
+    # Tables call what is behind the checks (see `doors.unchecked`).
+    act.kernel = _act  # type: ignore[attr-defined]
 
     def __getstate__(self) -> dict[str, Any]:
         # A module cannot be copied or pickled; its name can.
