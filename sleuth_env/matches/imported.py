@@ -81,8 +81,8 @@ def import_player(text: str, options: Any, game: Game) -> Any:
     """Return the player that a text such as ``mine.py:Careful`` means.
 
     Args:
-        text: names a player, a class, which is made with the options (or without arguments where it
-            takes none), or a function with an attribute `record`, see `wrap_policy`.
+        text: names a player, a class, which is made with the options if its first argument is called
+            so or is needed, or a function with an attribute `record`, see `wrap_policy`.
         options: of the game that it is to play.
         game: the game module.
 
@@ -186,15 +186,14 @@ def _made(text: str, found: Any, options: Any, game: Game) -> Any:
 
 
 def _takes_options(kind: type) -> bool:
-    """Return whether a class is made with the options: its first argument may be given by position."""
+    """Return whether a class is made with the options: it has an argument of this name, or one that it needs."""
     try:
-        inspect.signature(kind).bind(None)
-    except TypeError:
-        return False
+        found = inspect.signature(kind).parameters.values()
     except ValueError:
         # Of a class in C: its signature is not known.
         return False
-    return True
+    by_place = [one for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return bool(by_place) and (by_place[0].name == "options" or by_place[0].default is inspect.Parameter.empty)
 
 
 def is_player(player: Any) -> bool:
