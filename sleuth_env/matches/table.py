@@ -36,7 +36,7 @@ class Remembering(Protocol):
     A table plays a copy of it (`copy.deepcopy`) in each seat where it sits, so that what one seat
     has seen stays unknown to the others, also where one object fills several seats of a game. A
     copy is asked for one seat only, in all the games of the table; ``__deepcopy__`` may let copies
-    share what is no memory, such as the weights of a network. A method ``forget(games)``, if there
+    share what is not a memory, such as the weights of a network. A method ``forget(games)``, if there
     is one, is told the numbers (i8 [K]) of games that nobody plays any further, among them perhaps
     some that this copy has never seen.
     """
@@ -196,7 +196,7 @@ class Table:
         self._forget(self.games[rows])
 
     def renumber(self, rows: ArrayLike) -> None:
-        """Give games (int [K]) new numbers: players that remember take them for games never seen before."""
+        """Count games (int [K]) anew: to players that remember they are games never seen before."""
         rows = np.asarray(rows)
         self._forget(self.games[rows])
         self.games[rows] = self._counted + np.arange(len(rows))
