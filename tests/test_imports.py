@@ -39,8 +39,10 @@ FIRST_PARTY = {
     "sleuth/rules": ("bits", "kernels", "sleuth.cards", "sleuth.results", "sleuth.state"),
     "sleuth/invariants": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/view": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
-    "sleuth/rebuild": ("bits", "checks", "kernels", "sleuth.cards", "sleuth.rules", "sleuth.state"),
-    "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.view", "deduction"),
+    "sleuth/rebuild": (
+        *("bits", "doors", "kernels"),
+        *("sleuth.cards", "sleuth.checked", "sleuth.rules", "sleuth.state", "sleuth.view"),
+    ),
     "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.checked", "sleuth.view", "deduction"),
     "sleuth/notation": ("checks", "game", "sleuth.cards", "sleuth.state"),
     # Texts of whole games and what tells them are the only other places that see states.
