@@ -64,6 +64,7 @@ FIRST_PARTY = {
     "sleuth/relational": ("kernels", "game", "policies.mlp", "policies.operations", "policies.policy_file", "sleuth"),
     # What knows no game.
     "policies/": ("bits", "doors", "kernels", "checks", "files", "game", "options", "policies"),
+    "policies/wrapped": ("checks", "doors", "game", "policies.policy_file"),
     "matches/table": ("actions", "bits", "checks", "doors", "game"),
     "matches/rating": (),
     "matches/": ("bits", "checks", "game", "matches", "policies"),
@@ -78,7 +79,10 @@ FIRST_PARTY = {
     "compilation": ("game", "kernels", "matches", "policies", "envs"),
     "sleuth_v0": ("game", "envs", "sleuth"),
     # The command line stands above everything but the games; nothing else may use it.
-    "cli/": ("__version__", "checks", "compilation", "files", "game", "options", "matches", "policies", "cli"),
+    "cli/": (
+        *("__version__", "actions", "checks", "compilation", "files", "game", "options"),
+        *("matches", "policies", "cli"),
+    ),
 }
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
@@ -92,9 +96,11 @@ FRAMEWORKS = {
         "envs/solo",
         "envs/vector",
     },
-    "stable_baselines3": {"envs/sb3"},
+    "stable_baselines3": {"envs/sb3", "policies/trained"},
     "sb3_contrib": set(),
-    "torch": set(),
+    # Both of these are imported late, by `policies/export`.
+    "torch": {"policies/export", "policies/torch_module", "policies/trained"},
+    "onnx": {"policies/onnx_graph"},
     "PIL": {"sleuth/drawing/image"},
     "rich": {"cli/report", "cli/session"},
     "prompt_toolkit": {"cli/session", "cli/streams"},

@@ -58,6 +58,10 @@ class Pool:
         self.folder = folder / "pool"
         named = [name for name, share in self.settings.bots.items() if share > 0]
         self.bots = {name: inputs.player(name) for name in named}
+        for name, bot in self.bots.items():
+            # The learner of one seat plays at a table, which tells them; that of all seats does not.
+            if config.algorithm == "ppo" and not callable(getattr(bot, "act", None)):
+                raise ValueError(f"opponent {name} remembers games, and algorithm ppo does not tell which game it is")
         self.past_selves: dict[str, Policy] = {}
         self._digests: dict[str, str] = {}  # SHA-256 of the files that were written or read
 

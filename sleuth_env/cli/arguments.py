@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import math
 import os
 import re
@@ -14,7 +15,12 @@ from typing import Any
 
 from ..checks import did_you_mean
 from ..game import GAMES, Game, load_game, make_options
+from ..matches.imported import search_current_folder
 from ..options import UnknownOptionError, described, parse_option
+from ..policies.policy_file import names_file
+
+# How several names stand in one word.
+LISTED = "separated by commas (a name with a comma in double quotes)"
 
 
 class CommandError(ValueError):
@@ -99,25 +105,11 @@ def file_name(text: str) -> str:
 def game_named(name: str) -> Game:
     """Read the name of a game, which may be a module of the current folder."""
     if name not in GAMES:
-        _search_current_folder()
+        search_current_folder()
     try:
         return load_game(name)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _search_current_folder() -> None:
-    """Let modules of the current folder be imported, after all others.
-
-    The path of a script lacks it.
-    """
-    try:
-        folder = os.getcwd()
-    except OSError:
-        # It has been removed.
-        return
-    if not {"", folder} & set(sys.path):
-        sys.path.append(folder)
 
 
 def one_option_each(words: Iterable[str]) -> Iterator[str]:
@@ -184,10 +176,20 @@ def named_options(game: Game, words: Sequence[str], **fixed: Any) -> Any:
 
 
 def listed(text: str, flag: str) -> list[str]:
-    """Read names separated by commas."""
-    names = [name.strip() for name in text.split(",")]
-    if not all(names):
-        raise CommandError(f"{flag} must be names separated by commas, got {text[:60]!r}")
+    """Read names separated by commas; one with a comma in it stands in double quotes.
+
+    >>> listed('sheet,"a,b.safetensors"', "--against")
+    ['sheet', 'a,b.safetensors']
+    """
+    try:
+        names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True, strict=True), [])]
+    except csv.Error:
+        names = []
+    if not names or not all(names):
+        raise CommandError(f"{flag} must be names {LISTED}, got {text[:60]!r}")
+    # Quotes that were meant for it may have been the shell's.
+    if len(names) > 1 and names_file(text) and Path(text).is_file():
+        return [text]
     return names
 
 

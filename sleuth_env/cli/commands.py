@@ -37,6 +37,7 @@ COMMANDS = {
     "replay": "tell a game text step by step",
     "play": "play a game in the terminal",
     "compile": "compile everything beforehand, so that later starts are quick",
+    "export": "write a policy file's network for ONNX or torch",
 }
 
 
@@ -116,10 +117,11 @@ def _run(words: Sequence[str]) -> int:
 def _mistakes() -> tuple[type[ValueError], ...]:
     """Return the errors that are the user's, not the program's."""
     # Imported only now, as the overview does without players.
+    from ..actions import IllegalAction
     from ..matches.table import MatchError
     from ..policies.policy_file import PolicyError
 
-    return CommandError, MissingPartError, UnknownOptionError, OptionError, PolicyError, MatchError
+    return CommandError, MissingPartError, UnknownOptionError, OptionError, PolicyError, MatchError, IllegalAction
 
 
 def _end(message: str, code: int) -> int:

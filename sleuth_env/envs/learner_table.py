@@ -169,6 +169,9 @@ class LearnerTable(Table):
         }
 
     def _put_back(self, kept: Mapping[str, NDArray[Any]]) -> None:
+        # Who remembers games must not know what has been undone: those are new games to them.
+        undone = (self._streams != kept["bots_streams"]) | (self.decisions != kept["decisions"])
+        self.renumber(np.flatnonzero(undone.any(axis=1)))
         for name, array in self._per_game().items():
             array[:] = kept[name]
 
