@@ -62,8 +62,13 @@ def what_the_environment_tells(history: History, viewer: int) -> list[object]:
     last = history.states[-1]
     env.reset(seed=0)
     fresh = env.get_state()
-    more = {**fresh.more, "agent_selection": f"player_{last['actor'][0]}"}
-    env.set_state(replace(fresh, states=bytes_of(last), more=more))
+    more = {
+        **fresh.more,
+        "agent_selection": f"player_{last['actor'][0]}",
+        "first_states": bytes_of(history.states[0]),
+        "actions": history.actions,
+    }
+    env.set_state(replace(fresh, states=bytes_of(last), more=more, digest=""))
     seen = env.observe(agent)
     arrays = [seen["observation"].tobytes(), seen["action_mask"].tobytes(), env.view(agent).tobytes()]
     return [

@@ -399,8 +399,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
                 nothing has changed.
         """
         snapshot = snapshot_of(state)
-        snapshot.check(FACE, self.game, self.options, 1, self._parts())
-        (generator,) = snapshot.generators()
+        (generator,) = snapshot.check(FACE, self.game, self.options, 1, self._parts())
         states = snapshot.records(self.game, self._buffers.rules)
         more = snapshot.more
         first = self._first_state_of(more["first_states"])
