@@ -52,7 +52,8 @@ class Snapshot:
         """Return this snapshot with the digest of its contents."""
         return replace(self, digest=self._digest())
 
-    def check(self, face: str, game: Game, options: Any, num_games: int, parts: Mapping[str, Fits]
+    def check(
+        self, face: str, game: Game, options: Any, num_games: int, parts: Mapping[str, Fits]
     ) -> list[np.random.Generator]:
         """Check that this snapshot fits an environment, and that it is as it was taken.
 
