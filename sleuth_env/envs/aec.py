@@ -488,10 +488,10 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         paid = dict(zip(names, course.rewards, strict=True))
         rewards = [cleared] if len(agents) < len(names) else [paid]
         loser = names[actor] if forfeited else None
-        if loser in agents:
+        if loser is not None and loser in agents:
             rewards = [{**cleared, loser: more["rewards"].get(loser)}]
         earned = {agent: total for agent, total in zip(names, course.earned, strict=True) if agent in agents}
-        if loser in agents:
+        if loser is not None and loser in agents:
             earned[loser] = more["cumulative_rewards"].get(loser)
         right = {
             "agent_selection": more["agent_selection"] in selected,
