@@ -22,15 +22,17 @@ FIRST_PARTY = {
     "files": (),
     "options": ("checks",),
     "threads": (),
-    "kernels": (),
+    "kernel_cache": (),
+    "kernels": ("kernel_cache",),
     "bits": ("kernels",),
-    "layout": ("bits", "kernels"),
+    "layout": ("bits", "doors", "kernels"),
     "game": ("checks", "options"),
     "actions": ("checks", "game"),
+    "doors": ("game", "kernels"),
     # Cards, holders and counts; it has never heard of a game.
-    "deduction/": ("bits", "kernels", "checks", "deduction"),
-    "deduction/evidence": ("checks",),
-    "deduction/sheet": ("bits", "kernels", "deduction.evidence"),
+    "deduction/": ("bits", "doors", "kernels", "checks", "deduction"),
+    "deduction/evidence": ("checks", "doors"),
+    "deduction/sheet": ("bits", "kernels", "checks", "deduction.evidence"),
     # The game.
     "sleuth/cards": ("checks", "options"),
     "sleuth/state": ("bits", "kernels", "sleuth.cards"),
@@ -38,18 +40,31 @@ FIRST_PARTY = {
     "sleuth/rules": ("bits", "kernels", "sleuth.cards", "sleuth.results", "sleuth.state"),
     "sleuth/invariants": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/view": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
-    "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.view", "deduction"),
+    "sleuth/rebuild": (
+        *("bits", "doors", "kernels"),
+        *("sleuth.cards", "sleuth.checked", "sleuth.rules", "sleuth.state", "sleuth.view"),
+    ),
+    "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.checked", "sleuth.view", "deduction"),
     "sleuth/notation": ("checks", "game", "sleuth.cards", "sleuth.state"),
     # Texts of whole games and what tells them are the only other places that see states.
     "sleuth/transcript": ("options", "sleuth.cards", "sleuth.notation", "sleuth.state", "sleuth.rules"),
     "sleuth/__init__": ("options", "sleuth"),
     # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see
     # the test below).
-    "sleuth/": ("bits", "kernels", "layout", "deduction", "sleuth"),
+    "sleuth/doors": (
+        "doors",
+        "options",
+        "sleuth.cards",
+        "sleuth.results",
+        "sleuth.rules",
+        "sleuth.state",
+        "sleuth.view",
+    ),
+    "sleuth/": ("bits", "doors", "kernels", "layout", "deduction", "sleuth"),
     "sleuth/relational": ("kernels", "game", "policies.mlp", "policies.operations", "policies.policy_file", "sleuth"),
     # What knows no game.
-    "policies/": ("bits", "kernels", "checks", "files", "game", "options", "policies"),
-    "matches/table": ("actions", "bits", "checks", "game"),
+    "policies/": ("bits", "doors", "kernels", "checks", "files", "game", "options", "policies"),
+    "matches/table": ("actions", "bits", "checks", "doors", "game"),
     "matches/rating": (),
     "matches/": ("bits", "checks", "game", "matches", "policies"),
     "envs/snapshot": ("game",),
@@ -59,9 +74,11 @@ FIRST_PARTY = {
     "envs/aec": ("actions", "checks", "game", "envs.binding", "envs.rendering", "envs.snapshot"),
     "envs/wrappers": ("actions", "envs.aec", "envs.snapshot"),
     "envs/": ("actions", "checks", "game", "threads", "matches", "envs"),
+    # It uses all that a user may use.
+    "compilation": ("game", "kernels", "matches", "policies", "envs"),
     "sleuth_v0": ("game", "envs", "sleuth"),
     # The command line stands above everything but the games; nothing else may use it.
-    "cli/": ("__version__", "checks", "game", "options", "matches", "policies", "cli"),
+    "cli/": ("__version__", "checks", "compilation", "game", "options", "matches", "policies", "cli"),
 }
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {

@@ -21,7 +21,19 @@ from pettingzoo import AECEnv
 
 from ..actions import action_number, refusal
 from ..checks import check_choice, check_seed, whole_number
-from ..game import NO_GAME, Believes, Game, Records, Transcribed, has_part, make_options, needed, opaque, player_name
+from ..game import (
+    NO_GAME,
+    Believes,
+    Game,
+    Records,
+    Transcribed,
+    has_part,
+    kernels_of,
+    make_options,
+    needed,
+    opaque,
+    player_name,
+)
 from .binding import Bound
 from .rendering import NO_RENDER_MODE, RENDER_MODES, check_render_mode, render_view
 from .snapshot import Fits, Snapshot, bytes_of, misfit, of_kind, snapshot_of, sound_records
@@ -35,6 +47,7 @@ class _Buffers:
 
     def __init__(self, game: Game, options: Any, record: str, states: Records) -> None:
         num_players = options.num_players
+        self.kernels = kernels_of(game)
         self.rules = game.make_rules(options)
         self.actor = states["actor"]  # i4 [1], a view into the state
         self.action = np.zeros(1, np.int64)
@@ -143,7 +156,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         if number is not None or self._np_random is None:
             self._np_random, _ = seeding.np_random(number)
         buffers = self._buffers
-        self.game.deal(buffers.rules, self._states, self._np_random.integers(0, 2**64, 1, np.uint64))
+        buffers.kernels.deal(buffers.rules, self._states, self._np_random.integers(0, 2**64, 1, np.uint64))
         opaque(self._first_states)[:] = opaque(self._states)
         self._actions = []
         self.agents = self.possible_agents[:]
@@ -175,7 +188,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         number: int = action if is_number else action_number(action, self._num_actions)  # type: ignore[assignment]
         buffers = self._buffers
         buffers.action[0] = number
-        self.game.step(buffers.rules, self._states, buffers.action, buffers.taken, buffers.rewards)
+        buffers.kernels.step(buffers.rules, self._states, buffers.action, buffers.taken, buffers.rewards)
         if not buffers.taken[0]:
             raise self._refusal(number, agent)
         self._actions.append(number)
@@ -213,7 +226,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         """Return how a game (STATE [1]) has ended for each seat: terminated and truncated."""
         terminated = np.zeros((1, len(self.possible_agents)), np.uint8)
         truncated = np.zeros_like(terminated)
-        self.game.ends(self._buffers.rules, states, terminated, truncated)
+        self._buffers.kernels.ends(self._buffers.rules, states, terminated, truncated)
         return (terminated[0] > 0).tolist(), (truncated[0] > 0).tolist()
 
     def forfeit(self, reward: float) -> None:
@@ -289,7 +302,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         if agent != self.agent_selection:
             return np.zeros(self._num_actions, np.int8)
         buffers = self._buffers
-        self.game.legal(buffers.rules, self._states, buffers.legal)
+        buffers.kernels.legal(buffers.rules, self._states, buffers.legal)
         mask: NDArray[np.int8] = buffers.mask.copy()
         return mask
 
@@ -303,7 +316,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         """Write what an agent may know into a buffer, which never leaves the environment."""
         buffers = self._buffers
         buffers.seat[0] = self._seat_of(agent)
-        self.game.view(buffers.rules, self._states, buffers.seat, buffers.view)
+        buffers.kernels.view(buffers.rules, self._states, buffers.seat, buffers.view)
         return buffers.view
 
     def belief(self, agent: str) -> Any:
@@ -328,7 +341,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         buffers = self._buffers
         state = np.empty((len(self.possible_agents), self._size), np.float32)
         states = opaque(self._states).repeat(len(state)).view(self._states.dtype)
-        self.game.view(buffers.rules, states, buffers.seats, buffers.views)
+        buffers.kernels.view(buffers.rules, states, buffers.seats, buffers.views)
         buffers.observers.write(state)
         return state.ravel()
 
