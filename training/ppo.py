@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 
 from sleuth_env.envs.binding import bound
-from sleuth_env.envs.snapshot import Snapshot
+from sleuth_env.envs.snapshot import Snapshot, generator_of
 from sleuth_env.envs.vector import GameVectorEnv
 from sleuth_env.game import Bot, Records, opaque
 from sleuth_env.matches.rating import win_shares
@@ -391,22 +391,22 @@ class PpoLearner:
         self.steps = state["steps"]
         self.updates = state["updates"]
         games = each_array(lambda tensor: tensor.cpu().numpy(), state["games"])
-        self.rng.bit_generator.state = games["rng"]
-        self.bot_rng.bit_generator.state = games["bot_rng"]
+        for generator, name in ((self.rng, "rng"), (self.bot_rng, "bot_rng")):
+            generator.bit_generator.state = generator_of(games[name]).bit_generator.state
         self._deal()
         if len(games["players"]) == self.config.num_envs:
             waiting = games["waiting"]
             decisions = Decisions(**waiting | {"observations": SparseRows(**waiting["observations"])})
             self._check(games, decisions)
             self._return_to(games | {"envs": Snapshot(**games["envs"])})
-            self._seated = bool(games["seated"])
+            self._seated = games["seated"] is True
             self._names = games["names"]
             self._opponents = {}
             self._last = games["last"]
             self._waiting = decisions
 
     def _check(self, games: dict[str, Any], waiting: Decisions) -> None:
-        """Check that what was stored points nowhere outside; games are taken as they are.
+        """Check that what was stored points nowhere outside; the games are checked where they are put back.
 
         Raises:
             ValueError: it does.
@@ -423,6 +423,8 @@ class PpoLearner:
         }
         for name, (dtype, least, most) in ends.items():
             array = games[name]
+            if not isinstance(array, np.ndarray):
+                raise ValueError(f"its {name} are no numbers")
             if array.shape != self._players.shape or array.dtype != dtype:
                 raise ValueError(f"its {name} are out of range")
             if not ((array >= least) & (array <= most)).all():

@@ -421,8 +421,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
                 nothing has changed.
         """
         snapshot = snapshot_of(state)
-        snapshot.check(FACE, self.game, self.options, 1, self._parts())
-        (generator,) = snapshot.generators()
+        (generator,) = snapshot.check(FACE, self.game, self.options, 1, self._parts())
         states = snapshot.records(self.game, self._buffers.rules)
         more = snapshot.more
         first = self._first_state_of(more["first_states"])
@@ -511,10 +510,10 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         paid = dict(zip(names, course.rewards, strict=True))
         rewards = [cleared] if len(agents) < len(names) else [paid]
         loser = names[actor] if forfeited else None
-        if loser in agents:
+        if loser is not None and loser in agents:
             rewards = [{**cleared, loser: more["rewards"].get(loser)}]
         earned = {agent: total for agent, total in zip(names, course.earned, strict=True) if agent in agents}
-        if loser in agents:
+        if loser is not None and loser in agents:
             earned[loser] = more["cumulative_rewards"].get(loser)
         right = {
             "agent_selection": more["agent_selection"] in selected,

@@ -197,12 +197,11 @@ class LearnerTable(Table):
             ValueError: it is not such a snapshot; nothing has changed.
         """
         snapshot = snapshot_of(given)
-        snapshot.check(face, self.game, self.options, self.num_games, {**self._parts(), **parts})
-        streams = snapshot.generators()
+        streams = snapshot.check(face, self.game, self.options, self.num_games, {**self._parts(), **parts})
         states = snapshot.records(self.game, self.rules)
         self._check_seats(snapshot.more, states)
         opaque(self.states)[:] = opaque(states)
-        self.streams = list(streams)
+        self.streams = [*streams]
         self._put_back(snapshot.more)
         return snapshot
 

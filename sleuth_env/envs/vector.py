@@ -311,8 +311,8 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         """
         self._must_be_open()
         snapshot = snapshot_of(state)
-        snapshot.check(FACE, self.game, self.options, self.num_envs, {"earned": like(self._earned)})
-        streams = snapshot.generators()
+        parts = {"earned": like(self._earned)}
+        streams = snapshot.check(FACE, self.game, self.options, self.num_envs, parts)
         states = snapshot.records(self.game, self._rules)
         # A finished game has been followed by the next.
         if (states["actor"] < 0).any():
