@@ -34,6 +34,10 @@ GAMES = ("sleuth",)
 DEFAULT_GAME = GAMES[0]
 NO_GAME = "call reset() first: no game has been dealt"
 
+# What `Game.ends` writes of a game, the same for everybody: it goes on, it is over by the rules, or
+# the turn limit has stopped it.
+GOING_ON, TERMINATED, TRUNCATED = range(3)
+
 
 def opaque(records: Records) -> Records:
     """View records as plain bytes, for copying: NumPy copies structured arrays field by field, ten times slower.
@@ -148,20 +152,20 @@ class Game(Protocol):
         """
         ...
 
-    def ends(
-        self, rules: Records, states: Records, terminated: NDArray[np.uint8], truncated: NDArray[np.uint8], /
-    ) -> None:
-        """Write how each game ended for each seat (u1 [B, P] both): by the rules, or at the turn limit.
+    def ends(self, rules: Records, states: Records, ended: NDArray[np.uint8], /) -> None:
+        """Write how each game has ended (u1 [B]): `GOING_ON`, `TERMINATED` by the rules, or `TRUNCATED` at its limit.
 
-        Both are zeros while it goes on.
+        All seats share it. For whom a truncated game was decided all the same is said by `settled`.
         """
         ...
 
     def settled(self, rules: Records, states: Records, settled: NDArray[np.uint8], due: NDArray[np.float64], /) -> None:
         """Mark the seats whose reward cannot change any more (u1 [B, P]), with what they are still to get (f8 [B, P]).
 
-        Nothing is due in a finished game, or to a seat that is not settled. It may be asked at any
-        moment.
+        In a game that is over by the rules that is everybody; in a truncated one those whose reward
+        was decided, and a learner estimates what the others would still have got. Nothing is due in
+        a finished game, or to a seat that is not settled. It may be asked at any moment, and depends
+        on nothing but what everybody may know: environments tell it to all.
         """
         ...
 

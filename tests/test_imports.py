@@ -34,7 +34,7 @@ FIRST_PARTY = {
     # The game.
     "sleuth/cards": ("checks", "options"),
     "sleuth/state": ("bits", "kernels", "sleuth.cards"),
-    "sleuth/results": ("kernels", "sleuth.state"),
+    "sleuth/results": ("kernels", "game", "sleuth.state"),
     "sleuth/rules": ("bits", "kernels", "sleuth.cards", "sleuth.results", "sleuth.state"),
     "sleuth/invariants": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/view": ("bits", "kernels", "sleuth.cards", "sleuth.state"),

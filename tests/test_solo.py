@@ -89,12 +89,12 @@ def test_whole_games_keep_the_promises(options: Options) -> None:
         steps = episode(env, seed, choice=seed)
         for _, mask, _, reward, terminated, truncated, info in steps[:-1]:
             assert any(mask)
-            assert (reward, terminated, truncated, info) == (0.0, False, False, {})
+            assert (reward, terminated, truncated, info["settled"]) == (0.0, False, False, False)
         _, _, _, reward, terminated, truncated, info = steps[-1]
         assert type(reward) is float
         assert type(terminated) is type(truncated) is bool
         assert terminated != truncated
-        assert info == {}
+        assert info["settled"] or truncated
         assert env.action_masks().all()
 
 
@@ -136,11 +136,13 @@ def test_the_turn_limit_truncates() -> None:
     )
     env.reset(seed=1)
     exchange = int(np.flatnonzero(env.action_masks())[-37])
-    assert env.step(exchange)[1:] == (0.0, False, True, {})
+    *ended, info = env.step(exchange)[1:]
+    assert ended == [0.0, False, True]
+    assert info["settled"] is False
 
 
 @pytest.mark.parametrize("face", [SoloEnv, SoloVectorEnv])
-def test_at_the_turn_limit_a_learner_who_is_out_is_terminated(face: type) -> None:
+def test_at_the_turn_limit_a_learner_who_is_out_is_truncated_and_settled(face: type) -> None:
     env = face(num_players=3, max_turns=1, opponents=RANDOM, accuse="own_turn", learner_seat=0, first_player="seat_0")
     for seed in range(5):
         env.reset(seed=seed)
@@ -151,8 +153,9 @@ def test_at_the_turn_limit_a_learner_who_is_out_is_terminated(face: type) -> Non
             for action in np.flatnonzero(mask)[-36:]
             if action_name(int(action), 3).removeprefix("accuse ") not in hand["missing"]
         )
-        _, reward, terminated, truncated, _ = env.step(wrong if face is SoloEnv else np.array([wrong]))
-        assert (float(np.squeeze(reward)), bool(terminated), bool(truncated)) == (-0.5, True, False)
+        _, reward, terminated, truncated, info = env.step(wrong if face is SoloEnv else np.array([wrong]))
+        assert (float(np.squeeze(reward)), bool(terminated), bool(truncated)) == (-0.5, False, True)
+        assert bool(info["settled"])
 
 
 class Winner:

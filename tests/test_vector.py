@@ -68,7 +68,7 @@ def test_every_row_is_the_game_of_a_pettingzoo_environment(options: Options) -> 
         assert rewards.tolist() == [env.rewards[agent] for env, agent in zip(singles, agents, strict=True)]
         assert terminated.tolist() == [env.terminations[agent] for env, agent in zip(singles, agents, strict=True)]
         assert truncated.tolist() == [env.truncations[agent] for env, agent in zip(singles, agents, strict=True)]
-        assert infos["truncations"].tolist() == [list(env.truncations.values()) for env in singles]
+        assert infos["settled"].tolist() == [[info["settled"] for info in env.infos.values()] for env in singles]
         for i in np.flatnonzero(terminated | truncated):
             last = singles[i].observe(agents[i])["observation"]
             assert infos["final_obs"][i].tobytes() == last.tobytes()

@@ -212,6 +212,11 @@ class LearnerTable(Table):
         if not self.dealt.all():
             raise gymnasium.error.ResetNeeded(NO_GAME)
 
+    def learners_settled(self) -> tuple[Bools, NDArray[np.float64]]:
+        """Return whose learner's reward cannot change any more, and what it is still to get (bool and f8 [B])."""
+        settled, due = self.settled()
+        return settled[self._all, self.learners], due[self._all, self.learners]
+
     # --- what the learners see and do ---
 
     def take_rewards(self, chosen: Bools | bool = True) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..actions import action_numbers
 from ..checks import check_seed
-from ..game import Game, load_game, make_options
+from ..game import TRUNCATED, Game, load_game, make_options
 from ..matches.players import Players
 from ..matches.rating import win_shares
 from .binding import Bound
@@ -50,7 +50,9 @@ class LearnerGames(Bound):
     Observations are float32 [B, N], rewards what the learner's seat has got since its last
     decision, and a finished game is followed by the next at once (``terminal_observation`` and
     ``TimeLimit.truncated`` are in its info, as Stable-Baselines3 wants, and ``win_share``, 1 for a
-    game that the learner won). A game that ends before the learner's first decision is an episode
+    game that the learner won). By ``TimeLimit.truncated`` learners estimate what would still have
+    come; it is False where the learner's reward was settled before the turn limit. ``settled`` is in
+    every info. A game that ends before the learner's first decision is an episode
     of one step: the learner sees it finished, every action is allowed, and whichever is chosen
     brings the outcome; to leave such games out would flatter the learner. Once the learner's reward
     is settled, whatever the others still do, the game ends for it. An illegal action raises
@@ -149,24 +151,24 @@ class LearnerGames(Bound):
 
     def _leave_settled_games(self) -> NDArray[np.float64]:
         """End the games that are settled for the learner; return what it is still to get (f8 [B])."""
-        settled, due = self.table.settled()
-        learners = self._rows, self.table.learners
-        left = settled[learners] & ~self.table.finished
+        settled, due = self.table.learners_settled()
+        left = settled & ~self.table.finished
         # Nobody needs to see them played out.
         self.table.leave(left)
-        return np.where(left, due[learners], 0.0)
+        return np.where(left, due, 0.0)
 
     def _infos(self, dones: Bools, due: NDArray[np.float64], lengths: NDArray[np.int64]) -> list[dict[str, Any]]:
         """Return the infos, which say how games have ended."""
-        infos = [dict[str, Any]() for _ in self._rows]
+        settled = self.table.learners_settled()[0]
+        infos: list[dict[str, Any]] = [{"settled": one} for one in settled.tolist()]
         if dones.any():
             learners = self._rows, self.table.learners
-            truncated = self.table.ends()[1][learners]
+            cut_off = (self.table.ends() == TRUNCATED) & ~settled
             shares = win_shares(self.table.standings())[learners]
             returns = self.table.returns[learners] + due
             last = self.table.observations()
             for row in np.flatnonzero(dones).tolist():
-                infos[row] = {
+                infos[row] |= {
                     "episode": {
                         "r": float(returns[row]),
                         "l": int(lengths[row]),
@@ -174,7 +176,7 @@ class LearnerGames(Bound):
                     },
                     "win_share": float(shares[row]),
                     "terminal_observation": last[row].copy(),
-                    "TimeLimit.truncated": bool(truncated[row]),
+                    "TimeLimit.truncated": bool(cut_off[row]),
                 }
         return infos
 

@@ -14,12 +14,13 @@ Rewards
     What the learner's seat has got since its last decision, whatever happens in between; a player
     who is out gets the rest in the last step.
 Ends
-    Terminated: the game is over by the rules, or, at the turn limit, settled for the learner;
-    truncated: the turn limit, while it was in.
+    Terminated: the game is over by the rules; truncated: the turn limit has stopped it.
 Illegal action
     Ends the episode with -1, or is refused (``illegal="raise"``).
 Info
-    Empty; ``{"illegal_action": True}`` where an illegal action has ended the episode.
+    "settled": whether the learner's reward cannot change any more; a learner estimates what would
+    still have come only where it is truncated and not settled. "illegal_action": True, and nothing
+    otherwise, where an illegal action has ended the episode.
 
 A game may end before the learner has decided anything. The episode is not skipped: the first
 observation is then that of the finished game, every action is allowed, and whichever is chosen ends
@@ -42,7 +43,7 @@ from numpy.typing import NDArray
 
 from ..actions import ILLEGAL_REWARD, action_number, action_numbers
 from ..checks import check_choice, check_seed
-from ..game import Transcribed, make_options, needed
+from ..game import TERMINATED, TRUNCATED, Transcribed, make_options, needed
 from ..matches.players import Players
 from .binding import Bound
 from .learner_table import Bools, LearnerTable
@@ -169,7 +170,10 @@ class GameSoloEnv(_Solo, gymnasium.Env[NDArray[np.float32], int]):
         self.table.play_on()
         self._over = False
         self._show()
-        return self.table.observations()[0], {}
+        return self.table.observations()[0], self._info()
+
+    def _info(self) -> dict[str, Any]:
+        return {"settled": bool(self.table.learners_settled()[0][0])}
 
     def step(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Take the learner's decision and let the others play until it decides again or the game is finished.
@@ -189,15 +193,16 @@ class GameSoloEnv(_Solo, gymnasium.Env[NDArray[np.float32], int]):
                 raise table.refusal(np.array([number]), legal)
             self._over = True
             self._show()
-            return table.observations()[0], ILLEGAL_REWARD, True, False, {"illegal_action": True}
+            return table.observations()[0], ILLEGAL_REWARD, True, False, {"settled": True, "illegal_action": True}
         if not table.finished[0]:
             with table.undone_on_error():
                 table.step(0, number)
                 table.play_on()
         self._over = bool(table.finished[0])
         self._show()
-        terminated, truncated = (bool(ended[0, self.seat]) for ended in table.ends())
-        return table.observations()[0], float(table.take_rewards()[0]), terminated, truncated, {}
+        ended = table.ends()[0]
+        reward = float(table.take_rewards()[0])
+        return table.observations()[0], reward, bool(ended == TERMINATED), bool(ended == TRUNCATED), self._info()
 
     def action_masks(self) -> Bools:
         """Return the legal actions (bool [A]); all of them when the episode is over, so that it is never all False."""
@@ -305,7 +310,11 @@ class GameSoloVectorEnv(_Solo, VectorEnv[NDArray[np.float32], NDArray[np.int64],
             table.play_on()
         self._over[rows] = False
         self._show()
-        return table.observations(), {}
+        return table.observations(), self._infos(np.isin(np.arange(self.num_envs), rows))
+
+    def _infos(self, told: Bools) -> dict[str, Any]:
+        """Return the infos of some games (bool [B]), as Gymnasium joins those of single environments."""
+        return {"settled": self.table.learners_settled()[0] & told, "_settled": told}
 
     def step(self, actions: NDArray[np.int64]) -> tuple[NDArray[np.float32], Floats, Bools, Bools, dict[str, Any]]:
         """Take every learner's decision (int [B]) and let the others play until all decide again or are finished.
@@ -326,12 +335,15 @@ class GameSoloVectorEnv(_Solo, VectorEnv[NDArray[np.float32], NDArray[np.int64],
             table.step(rows, numbers[rows])
             table.renew(np.flatnonzero(renewed).tolist())
             table.play_on()
-        learners = np.arange(self.num_envs), table.learners
-        terminated, truncated = (ended[learners] & ~renewed for ended in table.ends())
-        terminated |= ~legal
+        ended = table.ends()
+        terminated = ((ended == TERMINATED) & ~renewed) | ~legal
+        truncated = (ended == TRUNCATED) & ~renewed
         rewards = np.where(legal, table.take_rewards(~renewed), ILLEGAL_REWARD)
         self._over = terminated | truncated
-        infos: dict[str, Any] = {} if legal.all() else {"illegal_action": ~legal, "_illegal_action": ~legal}
+        infos = self._infos(np.ones(self.num_envs, np.bool_))
+        if not legal.all():
+            infos["settled"] |= ~legal
+            infos |= {"illegal_action": ~legal, "_illegal_action": ~legal}
         self._show()
         return table.observations(), rewards, terminated, truncated, infos
 

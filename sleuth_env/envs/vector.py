@@ -14,14 +14,15 @@ Rewards
     What the seat that has just acted got by it; the info "rewards" (f8 [B, P]) holds what every seat
     has got since its last decision.
 Ends
-    Of the seat that has just acted, terminated: the game is over by the rules, or, at the turn
-    limit, settled for this seat; truncated: the turn limit, while it was in.
+    Terminated: the game is over by the rules; truncated: the turn limit has stopped it. The info
+    "settled" says whose reward was decided all the same.
 Autoreset
     ``SAME_STEP``: a finished game is followed by the next at once; what everybody saw last is in
     `final_observations`.
 Info
-    "acting_seat" (i8 [B]); of all seats "rewards" (f8 [B, P]) and "truncations" (bool [B, P]);
-    "final_obs", what the seat that has acted last saw, where a game has ended.
+    "acting_seat" (i8 [B]); of all seats "rewards" (f8 [B, P]) and "settled" (bool [B, P]), both of
+    the games as the step left them, before the next ones are dealt; "final_obs", what the seat that
+    has acted last saw, where a game has ended.
 
 Game ``i`` is the game of a PettingZoo environment that was reset with ``seed + i`` and, after each
 end, without a seed: the same deals, whatever ``B`` and the number of threads.
@@ -45,7 +46,18 @@ from numpy.typing import NDArray
 
 from ..actions import action_numbers, refusal
 from ..checks import check_choice, check_number
-from ..game import NO_GAME, Records, Transcribed, make_options, needed, opaque, player_name
+from ..game import (
+    GOING_ON,
+    NO_GAME,
+    TERMINATED,
+    TRUNCATED,
+    Records,
+    Transcribed,
+    make_options,
+    needed,
+    opaque,
+    player_name,
+)
 from ..threads import Threads
 from .binding import Bound
 from .learner_table import Bools
@@ -135,8 +147,10 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self._taken = np.zeros(number, np.uint8)
         self._rewards = np.zeros((number, self.options.num_players))  # f8 [B, P] by the last step
         self._earned = np.zeros_like(self._rewards)  # f8 [B, P] since each seat's last decision
-        self._terminated = np.zeros(self._rewards.shape, np.uint8)
-        self._truncated = np.zeros_like(self._terminated)
+        self._ended = np.zeros(number, np.uint8)
+        self._settled = np.zeros(self._rewards.shape, np.uint8)
+        self._due = np.zeros_like(self._rewards)
+        self._first = self._rows * self.options.num_players  # of each game in the flattened [B, P]
         self._forget_ends()
 
     def _forget_ends(self) -> None:
@@ -189,7 +203,7 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self._deal(rows)
         self._forget_ends()
         self._each_part(self._observe)
-        self._truncated[:] = 0
+        self._each_part(self._settle)
         self._show()
         return self._observed(), self._infos(self._earned.copy())
 
@@ -210,23 +224,30 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         acted = self._seats.copy()
         self._each_part(self._step_part)
         # What the seat got before this decision has been given to it.
-        own = self._rows * self.options.num_players + acted  # in the flattened [B, P], which is faster
+        own = self._first + acted  # in the flattened [B, P], which is faster
         self._earned.ravel()[own] = 0.0
         self._earned += self._rewards
         earned = self._earned.copy()
-        terminated = self._terminated.ravel()[own] > 0
-        truncated = self._truncated.ravel()[own] > 0
-        over = np.flatnonzero(terminated | truncated)
+        rewards = earned.ravel()[own]
+        terminated = self._ended == TERMINATED
+        truncated = self._ended == TRUNCATED
+        over = np.flatnonzero(self._ended)
         infos = self._end(over, acted) if len(over) else {}
         self._each_part(self._observe)
         self._show()
-        return self._observed(), earned.ravel()[own], terminated, truncated, self._infos(earned) | infos
+        return self._observed(), rewards, terminated, truncated, self._infos(earned) | infos
 
     def _step_part(self, number: int) -> None:
         part = self._parts[number]
         states = self._states[part]
         self.game.step(self._rules, states, self._actions[part], self._taken[part], self._rewards[part])
-        self.game.ends(self._rules, states, self._terminated[part], self._truncated[part])
+        self.game.ends(self._rules, states, self._ended[part])
+        self._settle(number)
+
+    def _settle(self, number: int) -> None:
+        """Write down whose reward cannot change any more."""
+        part = self._parts[number]
+        self.game.settled(self._rules, self._states[part], self._settled[part], self._due[part])
 
     def _observe(self, number: int) -> None:
         """Write down whose decision it is, what they know and what they may do."""
@@ -254,10 +275,8 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         last = np.empty((len(rows), self.size), self.dtype)
         self._last_observer.write_first(len(rows), last)
         final = np.full(self.num_envs, None, object)
-        has_ended = np.zeros(self.num_envs, np.bool_)
-        for row, observation in zip(rows.tolist(), last, strict=True):
-            final[row] = observation
-            has_ended[row] = True
+        final[rows] = np.fromiter(last, object, len(rows))
+        has_ended = self._ended != GOING_ON
         self._deal(rows)
         return {"final_obs": final, "_final_obs": has_ended}
 
@@ -347,7 +366,7 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         return self._observations.copy() if self.copy else self._observations
 
     def _infos(self, earned: Floats) -> dict[str, Any]:
-        return {"acting_seat": self.acting_seat, "rewards": earned, "truncations": self._truncated > 0}
+        return {"acting_seat": self.acting_seat, "rewards": earned, "settled": self._settled > 0}
 
     def _must_be_open(self) -> None:
         if self.closed:

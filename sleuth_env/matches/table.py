@@ -209,13 +209,12 @@ class Table:
         self.game.legal(self.rules, self._take(rows), legal)
         return legal
 
-    def ends(self, rows: ArrayLike | None = None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return terminated and truncated (bool [K, P] both) of some games; default: of all."""
+    def ends(self, rows: ArrayLike | None = None) -> NDArray[np.uint8]:
+        """Return how some games have ended (u1 [K], see `Game.ends`); default: all."""
         states = self._some(rows)
-        terminated = np.zeros((len(states), self.num_players), np.uint8)
-        truncated = np.zeros_like(terminated)
-        self.game.ends(self.rules, states, terminated, truncated)
-        return terminated.astype(np.bool_), truncated.astype(np.bool_)
+        ended = np.zeros(len(states), np.uint8)
+        self.game.ends(self.rules, states, ended)
+        return ended
 
     def settled(self, rows: ArrayLike | None = None) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Return whose reward cannot change any more, and what they are still to get (bool and f8 [K, P])."""
