@@ -12,6 +12,7 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 
 from __future__ import annotations
 
+import inspect
 import os
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .checks import check_choice
-from .options import check_names
+from .options import check_names, described
 
 Records = NDArray[np.void]
 T = TypeVar("T")
@@ -434,21 +435,34 @@ def name_of(game: Game) -> str:
     return game.NAME if game.__name__ == f"{__package__}.{game.NAME}" else game.__name__
 
 
-def make_options(game: Game, named: Mapping[str, Any], max_cycles: int | None = None) -> Any:
+def make_options(game: Game, named: Mapping[str, Any], max_cycles: int | None = None, taker: Any = None) -> Any:
     """Return a game's options.
 
     Args:
         game: the game module.
         named: the options by name.
         max_cycles: PettingZoo's word for the option ``max_turns``; None leaves it alone.
+        taker: the class whose arguments they are, for the message; None: the options themselves.
 
     Raises:
         UnknownOptionError: the game has no option of a name.
         ValueError: a value that it does not allow, or two different turn limits.
     """
-    check_names(game.Options, named, game.NAME)
+    _check_arguments(game, named, game.Options if taker is None else taker)
     options = dict(named)
     if max_cycles is not None and options.setdefault("max_turns", max_cycles) != max_cycles:
         limit = options["max_turns"]
         raise ValueError(f"max_cycles={max_cycles!r} is another name of max_turns={limit!r}: give one of them")
     return game.Options(**options)
+
+
+def _check_arguments(game: Game, named: Mapping[str, Any], taker: Any) -> None:
+    """Check that what a class was given besides its own arguments are options of the game."""
+    options = ", ".join(about.name for about in described(game.Options))
+    legal = f"the options of {game.NAME} are {options}"
+    own: list[str] = []
+    if taker is not game.Options:
+        kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        own = [name for name, about in inspect.signature(taker).parameters.items() if about.kind in kinds]
+        legal = f"the arguments are {', '.join(own)}; {legal}"
+    check_names(game.Options, named, f"{taker.__qualname__}.__init__()", legal, own)

@@ -109,7 +109,7 @@ def test_spaces_are_plain_and_of_the_declared_sizes(num_players: int) -> None:
         assert observation.shape == env.observation_space.shape == (observation_size(options, record),)
         assert env.action_space.n == num_actions(options) == len(env.action_masks())
         assert env.action_masks().dtype == np.bool_
-        assert info == {}
+        assert set(info) == {"action_mask", "settled"}
 
 
 @every_variant

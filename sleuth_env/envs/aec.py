@@ -116,7 +116,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
     ) -> None:
         super().__init__()
         check_render_mode(self.game, render_mode)
-        self.options = make_options(self.game, options, max_cycles)
+        self.options = make_options(self.game, options, max_cycles, type(self))
         self.record: str = self.game.RECORDS[0] if record is None else record
         check_choice("record", self.record, self.game.RECORDS)
         self.render_mode = render_mode

@@ -43,6 +43,8 @@ class LearnerTable(Table):
         ValueError: an argument has a value that is not legal.
     """
 
+    SIZE_NAME = "num_envs"
+
     def __init__(
         self, game: Game, options: Any, num_games: int, learner_seat: int | str = "random", record: str | None = None
     ) -> None:

@@ -72,7 +72,7 @@ class LearnerGames(Bound):
         max_cycles: int | None = None,
         **options: Any,
     ) -> None:
-        made = make_options(self.game, options, max_cycles)
+        made = make_options(self.game, options, max_cycles, type(self))
         self.table = LearnerTable(self.game, made, num_envs, learner_seat, record)
         self._rows = np.arange(self.table.num_games)
         self._lengths = np.zeros(self.table.num_games, np.int64)

@@ -6,7 +6,8 @@ caller's, who sees by `acting_seat` whose decision each row is.
 
 Observation
     ``Box(0, 1, (B, N), float32)``: what the seat to act knows, the same vector as in the PettingZoo
-    environment; or in int8, see ``dtype``.
+    environment; or in int8, see ``dtype``. With ``observation="dict"`` the same dictionary as there:
+    "observation" and "action_mask" (i1 [B, A]).
 Actions
     ``MultiDiscrete([A] * B)``, relative to the seat to act; `action_masks` returns the legal ones,
     others are refused.
@@ -17,12 +18,16 @@ Ends
     Terminated: the game is over by the rules; truncated: the turn limit has stopped it. The info
     "settled" says whose reward was decided all the same.
 Autoreset
-    ``SAME_STEP``: a finished game is followed by the next at once; what everybody saw last is in
-    `final_observations`.
+    ``SAME_STEP``, where nothing else is asked for: a finished game is followed by the next at once.
+    ``NEXT_STEP``: by the next step, which ignores its action and gives no reward. ``DISABLED``: by
+    `reset` with a ``reset_mask``. Until then the seat that has acted last is shown how the game
+    ended, and every action is legal. What everybody saw last is in `final_observations`.
 Info
-    "acting_seat" (i8 [B]); of all seats "rewards" (f8 [B, P]) and "settled" (bool [B, P]), both of
-    the games as the step left them, before the next ones are dealt; "final_obs", what the seat that
-    has acted last saw, where a game has ended.
+    "acting_seat" (i8 [B]) and "action_mask" (i1 [B, A]) of the decisions that come; of all seats
+    "rewards" (f8 [B, P]) and "settled" (bool [B, P]), both of the games as the step left them,
+    before the next ones are dealt. With ``SAME_STEP``, where games have ended, "final_obs", what the
+    seat that has acted last saw, and "final_info": who that was, "acting_seat", and "rewards" and
+    "settled" once more; "_final_obs" and "_final_info" say where.
 
 Game ``i`` is the game of a PettingZoo environment that was reset with ``seed + i`` and, after each
 end, without a seed: the same deals, whatever ``B`` and the number of threads.
@@ -58,11 +63,13 @@ from ..game import (
     opaque,
     player_name,
 )
+from ..memory import check_fits
 from ..threads import Threads
 from .binding import Bound
 from .learner_table import Bools
+from .observing import OBSERVATIONS, observation_space, presented
 from .rendering import NO_RENDER_MODE, RENDER_MODES, check_render_mode, render_view
-from .resetting import row_seeds, rows_to_reset
+from .resetting import check_autoreset, check_autoreset_done, row_seeds, rows_to_reset
 from .snapshot import Snapshot, bytes_of, snapshot_of
 
 Floats = NDArray[np.float64]
@@ -72,7 +79,7 @@ HIGHEST = {"float32": 1, "int8": 127}
 FACE = "vector"
 
 
-class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
+class GameVectorEnv(Bound, VectorEnv[Any, NDArray[np.int64], Any]):
     """Play ``B`` games, each seat of which is a learner's.
 
     Args:
@@ -87,6 +94,8 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
             overwrites them.
         threads: into how many parts the batch is split, each played by a thread.
         max_cycles: PettingZoo's name of the option ``max_turns``.
+        observation: "vector", or "dict" for a dictionary of the vector and the action mask.
+        autoreset_mode: what follows a finished game, a `gymnasium.vector.AutoresetMode` or its value.
         **options: the game's options.
 
     Raises:
@@ -108,6 +117,8 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         copy: bool = True,
         threads: int = 1,
         max_cycles: int | None = None,
+        observation: str = "vector",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         **options: Any,
     ) -> None:
         check_render_mode(self.game, render_mode)
@@ -117,18 +128,28 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self.render_mode = render_mode
         self.dtype = np.dtype(dtype)
         self.copy = copy
-        self.options = make_options(self.game, options, max_cycles)
+        self.observation = check_choice("observation", observation, OBSERVATIONS)
+        self.autoreset_mode = check_autoreset(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.options = make_options(self.game, options, max_cycles, type(self))
         self.record: str = self.game.RECORDS[0] if record is None else record
         check_choice("record", self.record, self.game.RECORDS)
-        self.num_envs = check_number("num_envs", num_envs, 1)
+        number = check_number("num_envs", num_envs, 1)
         self.num_actions = self.game.num_actions(self.options)
         self.size: int = self.game.observation_layout(self.options, self.record).size
+        records = np.dtype(self.game.STATE).itemsize + 2 * np.dtype(self.game.VIEW).itemsize
+        copies = 1 + copy
+        bytes_each = records + copies * (self.num_actions + self.size * self.dtype.itemsize)
+        self.num_envs = check_fits("num_envs", number, bytes_each)
         self._make_spaces()
         self._make_arrays()
         self._split(min(check_number("threads", threads, 1), self.num_envs))
 
     def _make_spaces(self) -> None:
-        self.single_observation_space = spaces.Box(0, HIGHEST[self.dtype.name], (self.size,), self.dtype.type)
+        highest = HIGHEST[self.dtype.name]
+        self.single_observation_space = observation_space(
+            self.observation, self.size, self.num_actions, highest, self.dtype
+        )
         self.single_action_space = spaces.Discrete(self.num_actions)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -151,6 +172,8 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self._settled = np.zeros(self._rewards.shape, np.uint8)
         self._due = np.zeros_like(self._rewards)
         self._first = self._rows * self.options.num_players  # of each game in the flattened [B, P]
+        self._over = np.zeros(number, np.bool_)  # whose game is over and has not been followed by another
+        self._waits = False  # whether there are any
         self._forget_ends()
 
     def _forget_ends(self) -> None:
@@ -180,7 +203,7 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observations, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Deal new games.
 
         Args:
@@ -201,13 +224,14 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
             if seeds[row] is not None or not dealt[row]:
                 self._streams[row] = seeding.np_random(seeds[row])[0].bit_generator
         self._deal(rows)
+        self._set_over(self._over & ~np.isin(self._rows, rows))
         self._forget_ends()
         self._each_part(self._observe)
         self._each_part(self._settle)
         self._show()
         return self._observed(), self._infos(self._earned.copy())
 
-    def step(self, actions: NDArray[np.int64]) -> tuple[Observations, Floats, Bools, Bools, dict[str, Any]]:
+    def step(self, actions: NDArray[np.int64]) -> tuple[Any, Floats, Bools, Bools, dict[str, Any]]:
         """Take a decision in every game (int [B]), each of its `acting_seat`.
 
         Raises:
@@ -216,6 +240,8 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
             ClosedEnvironmentError: after `close`.
         """
         self._must_be_dealt()
+        if self._waits:
+            check_autoreset_done(self.autoreset_mode, self._over)
         numbers = action_numbers(actions, self.num_envs, self.num_actions)
         legal = self._masks[self._rows, numbers] > 0
         if not legal.all():
@@ -223,6 +249,8 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self._actions[:] = numbers
         acted = self._seats.copy()
         self._each_part(self._step_part)
+        if self._waits:
+            self._renew()
         # What the seat got before this decision has been given to it.
         own = self._first + acted  # in the flattened [B, P], which is faster
         self._earned.ravel()[own] = 0.0
@@ -232,7 +260,7 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         terminated = self._ended == TERMINATED
         truncated = self._ended == TRUNCATED
         over = np.flatnonzero(self._ended)
-        infos = self._end(over, acted) if len(over) else {}
+        infos = self._end(over, acted, earned) if len(over) else {}
         self._each_part(self._observe)
         self._show()
         return self._observed(), rewards, terminated, truncated, self._infos(earned) | infos
@@ -253,9 +281,14 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         """Write down whose decision it is, what they know and what they may do."""
         part = self._parts[number]
         states = self._states[part]
-        self._seats[part] = states["actor"]
+        if self._waits:
+            np.copyto(self._seats[part], states["actor"], where=~self._over[part])
+        else:
+            self._seats[part] = states["actor"]
         self.game.view(self._rules, states, self._seats[part], self._views[part])
         self.game.legal(self._rules, states, self._masks[part])
+        if self._waits:
+            self._masks[part][self._over[part]] = 1
         self._observers[number].write(self._observations[part])
 
     def _deal(self, rows: NDArray[np.int64]) -> None:
@@ -267,18 +300,39 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         opaque(self._states)[rows] = opaque(states)
         self._earned[rows] = 0.0
 
-    def _end(self, rows: NDArray[np.int64], acted: NDArray[np.int64]) -> dict[str, Any]:
-        """Keep and observe the games that have ended and deal the next ones; return the infos."""
+    def _set_over(self, over: Bools) -> None:
+        self._over = over
+        self._waits = bool(over.any())
+
+    def _renew(self) -> None:
+        """Deal the games that follow those that are over; the step gives them nothing."""
+        self._deal(np.flatnonzero(self._over))
+        self._ended[self._over] = GOING_ON
+        self._rewards[self._over] = 0.0
+        self._settled[self._over] = 0
+        self._set_over(np.zeros_like(self._over))
+
+    def _end(self, rows: NDArray[np.int64], acted: NDArray[np.int64], earned: Floats) -> dict[str, Any]:
+        """Keep the games that have ended; observe them, deal the next ones and return the infos, if it is time."""
         self._final_rows = rows
         self._final_states = opaque(self._states)[rows].view(self._states.dtype)
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
+            self._set_over(self._ended != GOING_ON)
+            return {}
         self.game.view(self._rules, self._final_states, acted[rows], self._last_views[: len(rows)])
         last = np.empty((len(rows), self.size), self.dtype)
         self._last_observer.write_first(len(rows), last)
         final = np.full(self.num_envs, None, object)
         final[rows] = np.fromiter(last, object, len(rows))
         has_ended = self._ended != GOING_ON
+        if self.observation == "dict":
+            # Of a finished game every action is legal.
+            masks = np.ones((len(rows), self.num_actions), np.int8)
+            final[rows] = [{"observation": one, "action_mask": mask} for one, mask in zip(last, masks, strict=True)]
         self._deal(rows)
-        return {"final_obs": final, "_final_obs": has_ended}
+        about = {"acting_seat": acted, "rewards": earned, "settled": self._settled > 0}
+        about |= {f"_{name}": has_ended for name in about}
+        return {"final_obs": final, "_final_obs": has_ended, "final_info": about, "_final_info": has_ended}
 
     def final_observations(self) -> tuple[NDArray[np.int64], Observations]:
         """Return which games have ended last and what each of their seats saw then.
@@ -316,7 +370,14 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self._must_be_dealt()
         streams = [stream.state for stream in self._streams]
         states = bytes_of(self._states)
-        return Snapshot(FACE, self.game.NAME, asdict(self.options), states, streams, {"earned": self._earned.copy()})
+        return Snapshot(
+            FACE,
+            self.game.NAME,
+            asdict(self.options),
+            states,
+            streams,
+            {"earned": self._earned.copy(), "seats": self._seats.copy()},
+        )
 
     def set_state(self, state: Snapshot) -> None:
         """Go back to a snapshot that `get_state` took, here or in an environment of the same options and size.
@@ -328,16 +389,26 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         """
         self._must_be_open()
         snapshot = snapshot_of(state)
-        snapshot.check(FACE, self.game, self.options, self.num_envs, ["earned"])
+        snapshot.check(FACE, self.game, self.options, self.num_envs, ["earned", "seats"])
         streams = snapshot.generators()
         earned = snapshot.more["earned"]
         if getattr(earned, "shape", None) != self._earned.shape or earned.dtype != self._earned.dtype:
             raise ValueError(
                 f"earned of the snapshot must be f8 of the shape {self._earned.shape}, got {earned!r:.100}"
             )
+        seats = snapshot.more["seats"]
+        players = self.options.num_players
+        if (
+            getattr(seats, "shape", None) != self._seats.shape
+            or seats.dtype != self._seats.dtype
+            or not ((seats >= 0) & (seats < players)).all()
+        ):
+            raise ValueError(f"seats of the snapshot must be {self.num_envs} numbers (i8) from 0 to {players - 1}")
         self._streams = [stream.bit_generator for stream in streams]
         opaque(self._states)[:] = opaque(snapshot.records(self.game))
         self._earned[:] = earned
+        self._seats[:] = seats
+        self._set_over(self._states["actor"] < 0)
         self._forget_ends()
         self._each_part(self._observe)
 
@@ -362,11 +433,17 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         """What each seat has got since its last decision (f8 [B, P]), in the games that go on."""
         return self._earned.copy()
 
-    def _observed(self) -> Observations:
-        return self._observations.copy() if self.copy else self._observations
+    def _observed(self) -> Any:
+        observations = self._observations.copy() if self.copy else self._observations
+        return observations if self.observation == "vector" else presented("dict", observations, self.action_masks())
 
     def _infos(self, earned: Floats) -> dict[str, Any]:
-        return {"acting_seat": self.acting_seat, "rewards": earned, "settled": self._settled > 0}
+        return {
+            "acting_seat": self.acting_seat,
+            "action_mask": self.action_masks().view(np.int8),
+            "rewards": earned,
+            "settled": self._settled > 0,
+        }
 
     def _must_be_open(self) -> None:
         if self.closed:

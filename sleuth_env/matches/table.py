@@ -18,6 +18,7 @@ from ..actions import IllegalAction, action_number, refusal
 from ..bits import GAMMA, mixed_rows
 from ..checks import check_number
 from ..game import Bot, Game, Records, check_game, load_game, opaque
+from ..memory import check_fits
 
 # In the place of a bot's number: a seat that nobody at the table plays.
 LEARNER_SEAT = -1
@@ -36,6 +37,13 @@ def bots_streams(seeds: NDArray[np.uint64], num_players: int) -> NDArray[np.uint
     """
     digests = [blake2b(seed.tobytes(), digest_size=8 * num_players, person=b"sleuth bots").digest() for seed in seeds]
     return np.frombuffer(b"".join(digests), "<u8").astype(np.uint64).reshape(-1, num_players)
+
+
+def bytes_of_game(game: Game, options: Any) -> int:
+    """Return about how many bytes a game of a batch takes: its state, a view, a mask, an observation."""
+    size: int = game.observation_layout(options, game.CHEAPEST_RECORD).size
+    records = np.dtype(game.STATE).itemsize + np.dtype(game.VIEW).itemsize
+    return records + 2 * game.num_actions(options) + np.dtype(np.float32).itemsize * size
 
 
 class Table:
@@ -59,6 +67,8 @@ class Table:
         ValueError: these are not a game, its options or a number of games.
     """
 
+    SIZE_NAME = "num_games"  # what the number of games is called in messages
+
     def __init__(
         self, game: Game, options: Any, num_games: int, bots: Sequence[Bot] = (), seats: ArrayLike = LEARNER_SEAT
     ) -> None:
@@ -66,7 +76,8 @@ class Table:
         self.rules = game.make_rules(options)
         self.game = game
         self.options = options
-        self.num_games = check_number("num_games", num_games, 1, error=MatchError)
+        number = check_number("num_games", num_games, 1, error=MatchError)
+        self.num_games = check_fits(self.SIZE_NAME, number, bytes_of_game(game, options), MatchError)
         self.num_players: int = options.num_players
         self.bots = list(bots)
         self.seats = np.full((num_games, self.num_players), seats, np.int32)
