@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from functools import cache
@@ -47,8 +48,5 @@ def check_fits(name: str, number: int, bytes_each: int, error: Callable[[str], V
 
 
 def _size(number: float) -> str:
-    for unit in UNITS:
-        if number < 1000:
-            break
-        number /= 1000
-    return f"{number:.3g} {unit}"
+    power = min(len(UNITS) - 1, int(math.log10(max(number, 1)) // 3))
+    return f"{number / 1000**power:.3g} {UNITS[power]}"

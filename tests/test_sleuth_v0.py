@@ -210,7 +210,10 @@ def test_max_cycles_is_another_name_of_max_turns() -> None:
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        ({"num_player": 4}, "unknown option 'num_player'; the options of sleuth are num_players, missing"),
+        (
+            {"num_player": 4},
+            "raw_env.__init__.. got an unexpected keyword argument 'num_player', did you mean num_players. the arguments are render_mode, .*; the options of sleuth are num_players, missing",
+        ),
         ({"num_players": 8}, "num_players must be an integer from 3 to 7, got 8"),
         ({"record": "full"}, "record must be one of 'sheet', 'raw', 'exact', got 'full'"),
         ({"render_mode": "text"}, "render_mode must be one of None, 'human', 'ansi', 'rgb_array', got 'text'"),

@@ -291,8 +291,8 @@ def test_several_opponents_may_be_named() -> None:
         ({"illegal": "ignore"}, "illegal must be one of 'end', 'raise', got 'ignore'"),
         ({"record": "full"}, "record must be one of 'sheet', 'raw', 'exact'"),
         ({"render_mode": "text"}, "render_mode must be one of"),
-        ({"player_count": 4}, "unknown option 'player_count'"),
-        ({"game": "sleuth"}, "unknown option 'game'"),
+        ({"player_count": 4}, "got an unexpected keyword argument 'player_count', did you mean num_players"),
+        ({"game": "sleuth"}, "got an unexpected keyword argument 'game'"),
     ],
 )
 def test_a_wrong_argument_is_refused_with_the_legal_values(named: dict[str, Any], message: str) -> None:

@@ -19,9 +19,10 @@ Ends
 Illegal action
     Ends the episode with -1, or is refused (``illegal="raise"``).
 Info
-    "action_mask": the legal actions (i1 [A]), such as ``action_space.sample`` takes. "settled": whether the learner's reward cannot change any more; a learner estimates what would
-    still have come only where it is truncated and not settled. "illegal_action": True, and nothing
-    otherwise, where an illegal action has ended the episode.
+    "action_mask": the legal actions (i1 [A]), such as ``action_space.sample`` takes. "settled":
+    whether the learner's reward cannot change any more; a learner estimates what would still have
+    come only where it is truncated and not settled. "illegal_action": True, and nothing otherwise,
+    where an illegal action has ended the episode.
 
 A game may end before the learner has decided anything. The episode is not skipped: the first
 observation is then that of the finished game, every action is allowed, and whichever is chosen ends
@@ -42,7 +43,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ..actions import ILLEGAL_REWARD, action_number, action_numbers
+from ..actions import ILLEGAL_REWARD, ON_ILLEGAL, action_number, action_numbers
 from ..checks import check_choice, check_seed
 from ..game import TERMINATED, TRUNCATED, Transcribed, make_options, needed
 from ..matches.players import Players
@@ -54,7 +55,6 @@ from .resetting import check_autoreset, check_autoreset_done, row_seeds, rows_to
 from .snapshot import Snapshot
 
 Floats = NDArray[np.float64]
-ON_ILLEGAL = ("end", "raise")
 SOLO_FACE = "solo"
 SOLO_VECTOR_FACE = "solo vector"
 

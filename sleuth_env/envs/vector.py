@@ -171,7 +171,9 @@ class GameVectorEnv(Bound, VectorEnv[Any, NDArray[np.int64], Any]):
         self._ended = np.zeros(number, np.uint8)
         self._settled = np.zeros(self._rewards.shape, np.uint8)
         self._due = np.zeros_like(self._rewards)
-        self._first = self._rows * self.options.num_players  # of each game in the flattened [B, P]
+        # Where each game begins in the flattened [B, P] and [B, A], in which NumPy finds places faster.
+        self._first_seat = self._rows * self.options.num_players
+        self._first_action = self._rows * self.num_actions
         self._over = np.zeros(number, np.bool_)  # whose game is over and has not been followed by another
         self._waits = False  # whether there are any
         self._forget_ends()
@@ -243,20 +245,20 @@ class GameVectorEnv(Bound, VectorEnv[Any, NDArray[np.int64], Any]):
         if self._waits:
             check_autoreset_done(self.autoreset_mode, self._over)
         numbers = action_numbers(actions, self.num_envs, self.num_actions)
-        legal = self._masks[self._rows, numbers] > 0
+        legal = self._masks.take(self._first_action + numbers)
         if not legal.all():
-            raise self._refusal(numbers, legal)
+            raise self._refusal(numbers, legal > 0)
         self._actions[:] = numbers
         acted = self._seats.copy()
         self._each_part(self._step_part)
         if self._waits:
             self._renew()
         # What the seat got before this decision has been given to it.
-        own = self._first + acted  # in the flattened [B, P], which is faster
+        own = self._first_seat + acted
         self._earned.ravel()[own] = 0.0
         self._earned += self._rewards
         earned = self._earned.copy()
-        rewards = earned.ravel()[own]
+        rewards = earned.take(own)
         terminated = self._ended == TERMINATED
         truncated = self._ended == TRUNCATED
         over = np.flatnonzero(self._ended)
@@ -417,6 +419,9 @@ class GameVectorEnv(Bound, VectorEnv[Any, NDArray[np.int64], Any]):
     def action_masks(self) -> NDArray[np.uint8]:
         """Return the legal actions of whoever is to act (u1 [B, A]); without ``copy`` they cannot be written to."""
         self._must_be_dealt()
+        return self._masks_out()
+
+    def _masks_out(self) -> NDArray[np.uint8]:
         masks = self._masks.copy() if self.copy else self._masks.view()
         # What is legal is judged by these.
         masks.flags.writeable = self.copy
@@ -435,12 +440,12 @@ class GameVectorEnv(Bound, VectorEnv[Any, NDArray[np.int64], Any]):
 
     def _observed(self) -> Any:
         observations = self._observations.copy() if self.copy else self._observations
-        return observations if self.observation == "vector" else presented("dict", observations, self.action_masks())
+        return observations if self.observation == "vector" else presented("dict", observations, self._masks_out())
 
     def _infos(self, earned: Floats) -> dict[str, Any]:
         return {
-            "acting_seat": self.acting_seat,
-            "action_mask": self.action_masks().view(np.int8),
+            "acting_seat": self._seats.copy(),
+            "action_mask": self._masks_out().view(np.int8),
             "rewards": earned,
             "settled": self._settled > 0,
         }

@@ -42,8 +42,8 @@ def bots_streams(seeds: NDArray[np.uint64], num_players: int) -> NDArray[np.uint
 def bytes_of_game(game: Game, options: Any) -> int:
     """Return about how many bytes a game of a batch takes: its state, a view, a mask, an observation."""
     size: int = game.observation_layout(options, game.CHEAPEST_RECORD).size
-    records = np.dtype(game.STATE).itemsize + np.dtype(game.VIEW).itemsize
-    return records + 2 * game.num_actions(options) + np.dtype(np.float32).itemsize * size
+    records: int = np.dtype(game.STATE).itemsize + np.dtype(game.VIEW).itemsize
+    return int(records + 2 * game.num_actions(options) + np.dtype(np.float32).itemsize * size)
 
 
 class Table:
