@@ -212,7 +212,8 @@ def test_max_cycles_is_another_name_of_max_turns() -> None:
     [
         (
             {"num_player": 4},
-            "raw_env.__init__.. got an unexpected keyword argument 'num_player', did you mean num_players. the arguments are render_mode, .*; the options of sleuth are num_players, missing",
+            "got an unexpected keyword argument 'num_player', did you mean num_players. "
+            "the arguments are render_mode, .*; the options of sleuth are num_players, missing",
         ),
         ({"num_players": 8}, "num_players must be an integer from 3 to 7, got 8"),
         ({"record": "full"}, "record must be one of 'sheet', 'raw', 'exact', got 'full'"),
