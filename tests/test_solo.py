@@ -202,8 +202,10 @@ def illegal_action(env: SoloEnv) -> int:
 def test_an_illegal_action_ends_the_episode_with_a_penalty() -> None:
     env = SoloEnv(opponents=RANDOM)
     observation, _ = env.reset(seed=1)
-    following, *rest = env.step(illegal_action(env))
-    assert rest == [-1.0, True, False, {"illegal_action": True}]
+    following, *rest, info = env.step(illegal_action(env))
+    assert rest == [-1.0, True, False]
+    assert info["illegal_action"]
+    assert info["settled"]
     assert following.tobytes() == observation.tobytes()
     assert env.action_masks().all()
 
@@ -234,7 +236,7 @@ def test_what_is_no_action_is_refused(action: Any) -> None:
 def test_a_step_takes_any_whole_number(kind: Any) -> None:
     env = SoloEnv(opponents=RANDOM, illegal="raise")
     env.reset(seed=1)
-    assert env.step(kind(np.flatnonzero(env.action_masks())[0]))[4].get("illegal_action") is None
+    assert "illegal_action" not in env.step(kind(np.flatnonzero(env.action_masks())[0]))[4]
 
 
 # --- who sits where ---
