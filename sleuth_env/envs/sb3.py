@@ -27,7 +27,7 @@ from .binding import Bound
 from .learner_table import Bools, LearnerTable
 from .observing import OBSERVATIONS, observation_space, presented
 from .rendering import NO_RENDER_MODE, check_render_mode, render_view
-from .snapshot import Snapshot
+from .snapshot import Snapshot, like
 
 FACE = "vec_env"
 # Where no masks are shown.
@@ -240,7 +240,8 @@ class LearnerGames(Bound):
         Raises:
             ValueError: it is not such a snapshot; nothing has changed.
         """
-        self._lengths = self.table.restore(state, FACE, ["lengths"]).more["lengths"].copy()
+        snapshot = self.table.restore(state, FACE, {"lengths": like(self._lengths, 0)})
+        self._lengths = snapshot.more["lengths"].copy()
         self._actions = None
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
