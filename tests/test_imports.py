@@ -22,7 +22,8 @@ FIRST_PARTY = {
     "files": (),
     "options": ("checks",),
     "threads": (),
-    "kernels": (),
+    "kernel_cache": (),
+    "kernels": ("kernel_cache",),
     "bits": ("kernels",),
     "layout": ("bits", "doors", "kernels"),
     "memory": (),
@@ -74,10 +75,12 @@ FIRST_PARTY = {
     "envs/rendering": ("checks", "game"),
     "envs/aec": ("actions", "checks", "game", "envs.binding", "envs.rendering", "envs.snapshot"),
     "envs/wrappers": ("actions", "envs.aec", "envs.snapshot"),
-    "envs/": ("actions", "checks", "game", "memory", "threads", "matches", "envs"),
+    "envs/": ("actions", "checks", "game", "threads", "matches", "envs"),
+    # It uses all that a user may use.
+    "compilation": ("game", "kernels", "matches", "policies", "envs"),
     "sleuth_v0": ("game", "envs", "sleuth"),
     # The command line stands above everything but the games; nothing else may use it.
-    "cli/": ("__version__", "checks", "game", "options", "matches", "policies", "cli"),
+    "cli/": ("__version__", "checks", "compilation", "game", "options", "matches", "policies", "cli"),
 }
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {

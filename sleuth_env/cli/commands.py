@@ -35,6 +35,7 @@ COMMANDS = {
     "evaluate": "let a policy file play against tables of bots",
     "replay": "tell a game text step by step",
     "play": "play a game in the terminal",
+    "compile": "compile everything beforehand, so that later starts are quick",
 }
 
 
