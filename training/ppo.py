@@ -148,7 +148,7 @@ class PpoLearner:
                 return None
             _, _, terminated, truncated, infos = self.envs.step(self._act(rollout))
             if (terminated | truncated).any():
-                self._end(rollout, infos["truncations"], infos["rewards"])
+                self._end(rollout, truncated[:, None] & ~infos["settled"], infos["rewards"])
         return rollout
 
     def _act(self, rollout: Rollout) -> Ints:
@@ -206,11 +206,18 @@ class PpoLearner:
     def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
         return torch.from_numpy(array).to(self.device)
 
-    def _end(self, rollout: Rollout, truncated: NDArray[np.bool_], rewards: Rewards) -> None:
-        """Pay the seats of games that have ended, and seat players at the next ones."""
+    def _end(self, rollout: Rollout, unsettled: NDArray[np.bool_], rewards: Rewards) -> None:
+        """Pay the seats of games that have ended, and seat players at the next ones.
+
+        Args:
+            rollout: is told of it.
+            unsettled: whose game was cut off before their reward was settled, bool [B, P]: what
+                would still have come is estimated.
+            rewards: f8 [B, P].
+        """
         games, views = self.envs.final_views()
         shares = win_shares(self.envs.final_standings()[1])
-        cut = truncated[games]
+        cut = unsettled[games]
         final_values = np.zeros(views.shape, np.float32)
         if cut.any():
             final_values[cut] = self._values(observed(self.config, opaque(views)[cut].view(self.game.VIEW)))

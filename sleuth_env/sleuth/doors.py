@@ -46,12 +46,7 @@ step = door(
 )
 ends = door(
     results.ends,
-    [
-        RULES_ARGUMENT,
-        STATES,
-        Argument("terminated", np.uint8, "Bp", written=True),
-        Argument("truncated", np.uint8, "Bp", written=True),
-    ],
+    [RULES_ARGUMENT, STATES, Argument("ended", np.uint8, "B", written=True)],
     _lengths,
 )
 settled = door(
