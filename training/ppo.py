@@ -36,7 +36,7 @@ from .network import check_same, device_of, make_network
 from .opponents import LEARNER_PLAYER, results_of
 from .rollout import OPEN, Rollout, advantages_of
 from .sparse import SparseRows, observed
-from .streams import generator_of, number_of, words_of
+from .streams import generator_for, number_of, words_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -79,7 +79,7 @@ class PpoLearner:
         """Begin the generators of a training that starts from some weights (see `words_of`), and deal."""
         # Two: from the bits that bots are handed nothing else can be told.
         self.rng, self.bot_rng = (
-            generator_of(self.config.seed, "training", purpose, weights=weights) for purpose in ("games", "bots")
+            generator_for(self.config.seed, "training", purpose, weights=weights) for purpose in ("games", "bots")
         )
         self._deal()
 
