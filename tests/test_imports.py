@@ -79,7 +79,7 @@ FRAMEWORKS = {
     "sb3_contrib": set(),
     "torch": set(),
     "PIL": {"sleuth/drawing/image"},
-    "rich": {"cli/report", "cli/session"},
+    "rich": {"cli/report", "cli/screen"},
     "prompt_toolkit": {"cli/session"},
 }
 # Those that may be imported inside functions only, so that the package does without them until they

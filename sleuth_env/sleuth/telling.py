@@ -139,11 +139,15 @@ def _deal_lines(record: GameRecord) -> Iterator[str]:
 def _result_lines(record: GameRecord, reveal: bool) -> Iterator[str]:
     """Iterate over lines that say how the game stands at the end of the text.
 
-    In an unfinished game it is hidden who has been offered to accuse.
+    In an unfinished game it is hidden who has been offered to accuse; in a finished one who was right,
+    where that is not announced.
     """
     state = record.last_state
     finished = state["phase"] == FINISHED
-    yield f"result: {result_text(state) if finished or reveal else 'unfinished'}"
+    if reveal or (finished and record.options.announce_result):
+        yield f"result: {result_text(state)}"
+    else:
+        yield f"result: {'over, who was right is not announced' if finished else 'unfinished'}"
     if finished and record.options.winners == 1 and record.options.announce_result and state["num_right"]:
         yield f"missing: {', '.join(gem_names(state['missing_gems']))}"
 
