@@ -154,5 +154,7 @@ def test_a_person_is_shown_nothing_that_they_cannot_know(
 ) -> None:
     monkeypatch.setattr(session_module, "drawing_size", lambda: size)
     for replay in replays(options, "asked"):
-        shown = [shown_to_a_person(history, replay.viewer, monkeypatch) for history in (replay.history, replay.original)]
+        shown = [
+            shown_to_a_person(history, replay.viewer, monkeypatch) for history in (replay.history, replay.original)
+        ]
         assert shown[0] == shown[1]

@@ -6,6 +6,7 @@ actions, events and prompts are called is the affair of its `telling`.
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
@@ -42,6 +43,8 @@ CONSIDERED = 16
 ALIKE = 0.7
 LISTED = 8
 QUOTED = 60
+# Lines of a terminal that has room for a drawing and a menu.
+ROOMY = 32
 SAVED = "Saved to {}: it shows every hidden card; sleuth replay tells it."
 
 
@@ -55,8 +58,12 @@ def line_reader() -> Callable[[str, Sequence[str]], str]:
         return read_plainly
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
+    from prompt_toolkit.shortcuts import CompleteStyle
 
-    session: PromptSession[str] = PromptSession()
+    # A menu of completions takes lines of which a small terminal has none to spare: there Tab lists them.
+    roomy = shutil.get_terminal_size().lines >= ROOMY
+    style = CompleteStyle.COLUMN if roomy else CompleteStyle.READLINE_LIKE
+    session: PromptSession[str] = PromptSession(complete_style=style)
     return lambda prompt, words: session.prompt(
         prompt, completer=WordCompleter(list(words), ignore_case=True, sentence=True)
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .cards import QUESTIONS, Options, action_blocks, make_rules
+from .cards import NUM_SEARCH_CARDS, QUESTIONS, Options, action_blocks, make_rules
 from .drawing.compact import COLUMNS
 from .drawing.text import draw_belief
 from .notation import (
@@ -22,6 +22,7 @@ from .notation import (
     gem_names,
     player_name,
     question_name,
+    search_card_name,
     search_card_names,
 )
 from .review import can_prove, ending, known_missing, review, view_of
@@ -82,6 +83,7 @@ PROMPTS = {
     MUST_ACCUSE: "now accuse",
 }
 QUESTION_NAMES = frozenset(question_name(question) for question in range(len(QUESTIONS)))
+SEARCH_CARD_NAMES = frozenset(search_card_name(card) for card in range(NUM_SEARCH_CARDS))
 ACCUSATIONS = (RIGHT_EVENT, WRONG_EVENT, ACCUSED_EVENT)
 
 
@@ -112,12 +114,13 @@ def tell_game(
     last = 0
     for step in record.steps():
         last = step.number
-        if steps is None or max(step.number, 1) in steps:
-            lines = list(_step_lines(record, step, viewpoint, reveal))
-            if viewpoint is not None and draw is not None:
-                lines.append(draw(told_view(record.options, step.after, viewpoint)))
-            if lines:
-                yield "\n".join(lines)
+        chosen = steps is None or max(step.number, 1) in steps
+        # The hidden deal is shown whichever steps are told.
+        lines = list(_step_lines(record, step, viewpoint, reveal)) if chosen or step.number == 0 else []
+        if chosen and viewpoint is not None and draw is not None:
+            lines.append(draw(told_view(record.options, step.after, viewpoint)))
+        if lines:
+            yield "\n".join(lines)
     if steps is None or max(last, 1) in steps:
         yield from _result_lines(record, reveal)
 
@@ -358,10 +361,11 @@ def rules(options: Options) -> list[str]:
 
 def hint(options: Options, seen: Any, typed: str) -> str:
     """Return why a question that was typed cannot be asked now, and what can be done; "" if it is not a question."""
-    words = [word for word in typed.split() if word not in ("ask", "final", "with")]
-    question = next((word for word in words if word in QUESTION_NAMES), "")
-    if not question:
+    words = [word for word in typed.split() if word not in ("ask", "final", "with") and word[0] != "+"]
+    # Anything else was meant to be something else, such as an accusation.
+    if not words or words[0] not in QUESTION_NAMES or not all(word in SEARCH_CARD_NAMES for word in words):
         return ""
+    question = words[0]
     if seen["phase"] not in (TURN, SECOND):
         may = "accuse or pass" if seen["phase"] == OFFER else "accuse"
         return f"You can ask {question} on your turn; now you may only {may}."
