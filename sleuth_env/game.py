@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -78,11 +79,13 @@ class Bot(Protocol):
 class Game(Protocol):
     """The core: what every game module has.
 
-    Functions that take ``rules`` are kernels: they write all of their last arguments, zeros included,
-    whatever lay in them before; they allocate nothing that the caller keeps, and treat each row of a
-    batch alone. ``P`` is the number of players. Of a state's fields only ``actor`` is known outside of
-    the game: the seat that decides, -1 when the game is finished or none has been dealt. A game is
-    finished for everybody at once. Of the options only ``num_players`` and ``max_turns`` are known.
+    Functions that take ``rules`` write all of their last arguments, zeros included, whatever lay in
+    them before; they allocate nothing that the caller keeps, and treat each row of a batch alone.
+    They may be doors (see `doors.door`), which check what users hand in and then call a kernel; the
+    environments call the kernels (see `kernels_of`). ``P`` is the number of players. Of a state's
+    fields only ``actor`` is known outside of the game: the seat that decides, -1 when the game is
+    finished or none has been dealt. A game is finished for everybody at once. Of the options only
+    ``num_players`` and ``max_turns`` are known.
     """
 
     __name__: str
@@ -165,6 +168,16 @@ class Game(Protocol):
         """
         ...
 
+    def problems(self, rules: Records, states: Records, /) -> list[str]:
+        """Return what is wrong with some games (STATE [B]); nothing where all are sound.
+
+        It is no kernel, and may be given any bytes: what comes from outside passes here first. Whatever
+        the kernels, drawings, beliefs and texts take for granted must hold of a sound game, and of
+        all that legal actions make of it. Blank states are not sound. One text for the first fault is
+        enough; it says which game and which field.
+        """
+        ...
+
     def standings(self, rules: Records, states: Records, places: NDArray[np.int32], /) -> None:
         """Write each seat's place (i4 [B, P]): 1 for the first, equal numbers for a tie, 0 for no place.
 
@@ -199,6 +212,41 @@ class Game(Protocol):
     def make_bot(self, name: str, options: Any, /) -> Bot:
         """Return a built-in bot for a game."""
         ...
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """A game's kernels without the doors before them (see `doors`): they do not look at what they are given.
+
+    Their arguments are those of the functions of the same names of `Game`, exactly in the dtypes,
+    C-contiguous and with the lengths that are said there.
+    """
+
+    deal: Callable[..., None]
+    legal: Callable[..., None]
+    step: Callable[..., None]
+    ends: Callable[..., None]
+    settled: Callable[..., None]
+    standings: Callable[..., None]
+    view: Callable[..., None]
+
+
+def kernels_of(game: Game) -> Kernels:
+    """Return a game's kernels, for inner loops that hand in arrays of their own.
+
+    A function of the game that has an attribute ``kernel`` is a door, and that is the kernel behind
+    it; any other is taken as it is.
+
+    >>> kernels_of(load_game("sleuth")).step is load_game("sleuth").step.kernel
+    True
+    """
+    return _kernels_of(cast(ModuleType, game))
+
+
+@cache
+def _kernels_of(game: ModuleType) -> Kernels:
+    functions = {name: getattr(game, name) for name in Kernels.__annotations__}
+    return Kernels(**{name: getattr(function, "kernel", function) for name, function in functions.items()})
 
 
 class Believes(Protocol):

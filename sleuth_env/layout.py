@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .bits import lowest
+from .doors import ArrayError, described
 from .kernels import inner, kernel
 
 INT8_ONE = 127
@@ -165,6 +166,7 @@ class Layout:
             if dtype.itemsize % 8:
                 raise ValueError(f"the {name} must have a multiple of 8 bytes, got {dtype.itemsize}: use align=True")
         self.blocks = tuple(blocks)
+        self.view = view
         ends = np.cumsum([block.size for block in blocks]).tolist()
         self._slices = {block.name: slice(end - block.size, end) for block, end in zip(blocks, ends, strict=True)}
         self.size: int = ends[-1]
@@ -289,9 +291,11 @@ def _write_named(out, code, words, one, half):
     size = code["item_size"]
     width = code["width"]
     scale = code["scale"]
+    inside = ~(np.int64(-1) << code["rows"]) if code["rows"] < 64 else np.int64(-1)
     for k in range(code["groups"]):
         for b in range(out.shape[0]):
-            todo = words[b, code["only"] + k]
+            # What is named beyond the rows there are would be written beyond the block.
+            todo = words[b, code["only"] + k] & inside
             while todo:
                 i = lowest(todo)
                 todo &= todo - 1
@@ -334,15 +338,33 @@ class Observer:
     As it is it serves games whose blocks are fields of the view. A game that derives a sheet from
     the view, or computes some blocks itself, overrides `_fill`.
 
+    What is written is always inside of the observations, whatever lies in the views.
+
     Args:
         layout: of the observations.
         views: VIEW [B], contiguous.
+
+    Raises:
+        ArrayError: the views are not an array of the layout's records, or not contiguous.
     """
 
     def __init__(self, layout: Layout, views: np.ndarray) -> None:
+        if getattr(views, "dtype", None) != layout.view:
+            raise ArrayError(f"views must be VIEW records, of the shape (any,), got {described(views)}")
+        if views.ndim != 1 or not views.flags.c_contiguous or not views.flags.aligned:
+            raise ArrayError(
+                f"views must be contiguous, of the shape (any,), got the shape {views.shape} and steps {views.strides}"
+            )
         self.layout = layout
         self._views = views
         self._words = words_of(views)
+
+    def check(self) -> None:
+        """Check the views as they lie there now; a game that can tell wrong ones says what is wrong.
+
+        Raises:
+            ArrayError: one cannot come from a game of the kind that the layout is for.
+        """
 
     def write(self, out: np.ndarray) -> None:
         """Write the observations.
@@ -359,15 +381,23 @@ class Observer:
         """Write the observations of the first views only (``number``, at most B) into as many rows, see `write`."""
         if not 0 <= number <= self._views.size:
             raise ValueError(f"there are {self._views.size} views to write the first of, got {number}")
-        if not out.flags.writeable:
-            raise ValueError("out cannot be written to")
         shape = (number, self.layout.size)
+        if not isinstance(out, np.ndarray):
+            raise ArrayError(f"out must be float32 or int8 of the shape {shape}, got {described(out)}")
+        if not out.flags.writeable:
+            raise ArrayError("out cannot be written to: it is read-only")
         if out.shape != shape or out.dtype not in ONES:
-            raise ValueError(
+            raise ArrayError(
                 f"out must be float32 or int8 of the shape {shape}, got {out.dtype} of the shape {out.shape}"
             )
         one, half = ONES[out.dtype]
-        self._fill(number, one, half, out)
+        if out.flags.c_contiguous and out.flags.aligned:
+            self._fill(number, one, half, out)
+        else:
+            # Kernels are compiled for one order in memory only.
+            ordered = np.empty(shape, out.dtype)
+            self._fill(number, one, half, ordered)
+            out[...] = ordered
 
     def _fill(self, number: int, one: float, half: float, out: np.ndarray) -> None:
         """Write ``number`` rows, in which 1 is written as ``one`` and fractions are rounded by ``half``."""

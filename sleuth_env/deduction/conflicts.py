@@ -31,7 +31,9 @@ def conflict(evidence: np.ndarray, fits: Callable[[np.ndarray], bool]) -> Contra
         needed = _without(evidence, needed, [count for count in needed if count[0] == holder], fits)
     for count in list(needed):
         needed = _without(evidence, needed, [count], fits)
-    cards = int(np.bitwise_or.reduce([evidence["sets"][0, place] for _, place in needed], initial=0))
+    cards = 0
+    for _, place in needed:
+        cards |= int(evidence["sets"][0, place])
     text = (
         "; ".join(constraint_text(evidence[0], *count) for count in needed)
         or "each card lies with one holder who may have it"

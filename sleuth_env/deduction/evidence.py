@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checks import check_number
+from ..doors import ANY, ArrayError, described, records
 
 MAX_HOLDERS = 7
 MAX_SETS = 48
@@ -123,14 +124,52 @@ def make_evidence(
     evidence = np.zeros(1, EVIDENCE)
     record = evidence[0]
     placed = checked_cards(cards)
-    record["num_holders"] = check_number("num_holders", num_holders, 1, MAX_HOLDERS, EvidenceError)
+    number = check_number("num_holders", num_holders, 1, MAX_HOLDERS, EvidenceError)
+    record["num_holders"] = number
     record["cards"] = mask_of(placed)
-    record["possible"][:num_holders] = record["cards"]
+    record["possible"][:number] = record["cards"]
+    if not isinstance(possible, Mapping | None):
+        raise EvidenceError(f"possible must be a mapping from holders to cards, got {described(possible)}")
     for holder, allowed in (possible or {}).items():
-        record["possible"][_checked_holder(holder, num_holders)] = _checked_mask(allowed, placed)
+        record["possible"][_checked_holder(holder, number)] = _checked_mask(allowed, placed)
+    if not isinstance(constraints, Iterable):
+        raise EvidenceError(f"constraints must be a collection, got {described(constraints)}")
     for constraint in constraints:
+        if not isinstance(constraint, (tuple, list)) or len(constraint) != len(Constraint._fields):
+            raise EvidenceError(f"a constraint is (holder, cards, least, most), got {described(constraint)}")
         _add_constraint(record, Constraint(*constraint), placed)
     return evidence
+
+
+def checked_evidence(evidence: np.ndarray) -> np.ndarray:
+    """Return evidence (EVIDENCE [B]) in the form that kernels take, if it is all that they take for granted.
+
+    Evidence need not come from `make_evidence`. It may be contradictory.
+
+    Raises:
+        EvidenceError: it is not an array of EVIDENCE records, a length of a record is out of range,
+            or its sets are not subsets of its cards.
+    """
+    try:
+        found = records("evidence", evidence, EVIDENCE, (ANY,), "EVIDENCE")
+    except ArrayError as error:
+        raise EvidenceError(f"{error}; make_evidence returns such a record") from None
+    for name, least, most in (("num_holders", 1, MAX_HOLDERS), ("num_sets", 0, MAX_SETS)):
+        wrong = found[name][(found[name] < least) | (found[name] > most)]
+        if wrong.size:
+            raise EvidenceError(f"{name} of the evidence must be from {least} to {most}, got {wrong[0]}")
+    wrong = found["cards"][found["cards"] < 0]
+    if wrong.size:
+        raise EvidenceError(f"cards of the evidence must be a mask of the cards 0 to {MAX_CARDS - 1}, got {wrong[0]}")
+    used = np.arange(MAX_SETS) < found["num_sets"][:, None]
+    strange = used & ((found["sets"] & ~found["cards"][:, None]) != 0)
+    if strange.any():
+        row, place = np.argwhere(strange)[0].tolist()
+        raise EvidenceError(
+            f"the sets of the evidence must be subsets of its cards, {cards_of(found['cards'][row])}, "
+            f"got the mask {found['sets'][row, place]}"
+        )
+    return found
 
 
 def _checked_holder(holder: int, num_holders: int) -> int:

@@ -22,8 +22,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..bits import lowest, popcount
+from ..checks import check_number
 from ..kernels import inner, kernel
-from .evidence import MAX_CARDS, MAX_HOLDERS, MAX_SETS, Contradiction, cards_of
+from .evidence import MAX_CARDS, MAX_HOLDERS, MAX_SETS, Contradiction, EvidenceError, cards_of, checked_evidence
 
 SHEET = np.dtype(
     [
@@ -324,9 +325,12 @@ def solve(evidence: np.ndarray, level: int = LEVEL) -> np.ndarray:
         SHEET [B], a new array.
 
     Raises:
+        EvidenceError: this is not evidence, or not a level.
         Contradiction: no deal satisfies the evidence of one problem; the message names the
             constraint.
     """
+    evidence = checked_evidence(evidence)
+    level = check_number("level", level, 1, LEVEL, EvidenceError)
     sheets = np.zeros(evidence.shape, SHEET)
     propagate(evidence, sheets, level)
     for b in np.flatnonzero(sheets["broken"])[:1]:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checks import check_number
+from ..doors import array, described
 from .automata import NO_DEAL, PLAN
 from .conflicts import conflict
 from .counting import (
@@ -34,7 +35,7 @@ from .counting import (
     survey,
     weigh,
 )
-from .evidence import EVIDENCE, MAX_CARDS, MAX_HOLDERS, EvidenceError, cards_of, checked_cards, mask_of
+from .evidence import MAX_CARDS, EvidenceError, cards_of, checked_cards, checked_evidence, mask_of
 from .graph import COPIES, EDGE, LIVE, RESULT
 from .questions import FRAME, MAX_MISSING, MAX_SHOWN, WORTH
 from .sheet import SHEET
@@ -112,7 +113,7 @@ class Worlds:
         keep: int = KEEP,
         seed: int = 0,
     ) -> None:
-        self.evidence = _checked_evidence(evidence)
+        evidence = self.evidence = _checked_evidence(evidence)
         self.num_cards = check_number("num_cards", num_cards, 1, MAX_CARDS, EvidenceError)
         if int(evidence["cards"][0]) >> num_cards:
             checked_cards(cards_of(evidence["cards"][0]), num_cards)
@@ -269,6 +270,9 @@ class Worlds:
     ) -> np.ndarray:
         """Check questions, for the kernels rely on it, and return them with the open cards only."""
         last = self.holders.shape[1] - 1
+        for name, some in (("holders", holders), ("cards", cards), ("shown", shown)):
+            if np.ndim(some) != 1:
+                raise EvidenceError(f"{name} must be a sequence with one for each question, got {described(some)}")
         if not len(holders) == len(cards) == len(shown):
             raise EvidenceError(
                 "each question needs a holder, cards and shown, "
@@ -326,12 +330,10 @@ class Worlds:
 
 def _checked_evidence(evidence: np.ndarray) -> np.ndarray:
     """Check that evidence can be counted, and return it."""
-    if getattr(evidence, "dtype", None) != EVIDENCE or evidence.shape != (1,):
-        raise EvidenceError(
-            f"evidence must be one EVIDENCE record in an array, as make_evidence returns it, got {evidence!r:.200}"
-        )
-    check_number("num_holders", int(evidence["num_holders"][0]), 1, MAX_HOLDERS, EvidenceError)
-    return evidence
+    found = checked_evidence(evidence)
+    if found.shape != (1,):
+        raise EvidenceError(f"evidence must be one EVIDENCE record in an array, got {len(found)} of them")
+    return found
 
 
 def _checked_orders(orders: np.ndarray, evidence: np.ndarray) -> np.ndarray:
@@ -345,7 +347,7 @@ def _checked_orders(orders: np.ndarray, evidence: np.ndarray) -> np.ndarray:
         or found.max(initial=-1) >= MAX_CARDS
     ):
         raise EvidenceError(f"orders must be rows of card numbers, -1 for none, got {found!r:.200}")
-    found = found.astype(np.int64, copy=False)
+    found = array("orders", found, np.int64, found.shape)
     cards = evidence["cards"][0]
     if not each_once(found, cards):
         raise EvidenceError(f"every order must have each of the cards {cards_of(cards)} once")

@@ -7,10 +7,11 @@ Axis letters: ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -21,25 +22,25 @@ from pettingzoo import AECEnv
 
 from ..actions import action_number, refusal
 from ..checks import check_choice, check_seed, whole_number
-from ..game import NO_GAME, Believes, Game, Records, Transcribed, has_part, make_options, needed, opaque, player_name
+from ..game import (
+    NO_GAME,
+    Believes,
+    Game,
+    Records,
+    Transcribed,
+    has_part,
+    kernels_of,
+    make_options,
+    needed,
+    opaque,
+    player_name,
+)
 from .binding import Bound
 from .rendering import NO_RENDER_MODE, RENDER_MODES, check_render_mode, render_view
-from .snapshot import Snapshot, bytes_of, snapshot_of
+from .snapshot import Fits, Snapshot, bytes_of, misfit, of_kind, snapshot_of, sound_records
 
 Observation = dict[str, NDArray[Any]]
 FACE = "aec"
-# What a snapshot holds besides the game and its stream.
-KEPT = (
-    "first_states",
-    "actions",
-    "agents",
-    "agent_selection",
-    "skipped_selection",
-    "rewards",
-    "cumulative_rewards",
-    "terminations",
-    "truncations",
-)
 
 
 class _Buffers:
@@ -47,6 +48,7 @@ class _Buffers:
 
     def __init__(self, game: Game, options: Any, record: str, states: Records) -> None:
         num_players = options.num_players
+        self.kernels = kernels_of(game)
         self.rules = game.make_rules(options)
         self.actor = states["actor"]  # i4 [1], a view into the state
         self.action = np.zeros(1, np.int64)
@@ -60,6 +62,15 @@ class _Buffers:
         self.views = np.zeros(num_players, game.VIEW)
         self.observer = game.Observer(self.rules, self.view, record)
         self.observers = game.Observer(self.rules, self.views, record)
+
+
+class _Course(NamedTuple):
+    """What a game has come to: its state (STATE [1]), what the last step paid, and what each seat has earned
+    since its last decision."""
+
+    states: Records
+    rewards: list[float]
+    earned: list[float]
 
 
 class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # PettingZoo has no type information
@@ -146,7 +157,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         if number is not None or self._np_random is None:
             self._np_random, _ = seeding.np_random(number)
         buffers = self._buffers
-        self.game.deal(buffers.rules, self._states, self._np_random.integers(0, 2**64, 1, np.uint64))
+        buffers.kernels.deal(buffers.rules, self._states, self._np_random.integers(0, 2**64, 1, np.uint64))
         opaque(self._first_states)[:] = opaque(self._states)
         self._actions = []
         self.agents = self.possible_agents[:]
@@ -178,7 +189,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         number: int = action if is_number else action_number(action, self._num_actions)  # type: ignore[assignment]
         buffers = self._buffers
         buffers.action[0] = number
-        self.game.step(buffers.rules, self._states, buffers.action, buffers.taken, buffers.rewards)
+        buffers.kernels.step(buffers.rules, self._states, buffers.action, buffers.taken, buffers.rewards)
         if not buffers.taken[0]:
             raise self._refusal(number, agent)
         self._actions.append(number)
@@ -212,10 +223,14 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
 
     def _finish(self) -> None:
         """End the game for everybody."""
-        terminated = np.zeros((1, len(self.agents)), np.uint8)
+        self._end(*self._flags_of(self._states))
+
+    def _flags_of(self, states: Records) -> tuple[list[bool], list[bool]]:
+        """Return how a game (STATE [1]) has ended for each seat: terminated and truncated."""
+        terminated = np.zeros((1, len(self.possible_agents)), np.uint8)
         truncated = np.zeros_like(terminated)
-        self.game.ends(self._buffers.rules, self._states, terminated, truncated)
-        self._end((terminated[0] > 0).tolist(), (truncated[0] > 0).tolist())
+        self._buffers.kernels.ends(self._buffers.rules, states, terminated, truncated)
+        return (terminated[0] > 0).tolist(), (truncated[0] > 0).tolist()
 
     def forfeit(self, reward: float) -> None:
         """End the game for everybody because of `agent_selection`, who gets this reward, the others 0.
@@ -290,7 +305,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         if agent != self.agent_selection:
             return np.zeros(self._num_actions, np.int8)
         buffers = self._buffers
-        self.game.legal(buffers.rules, self._states, buffers.legal)
+        buffers.kernels.legal(buffers.rules, self._states, buffers.legal)
         mask: NDArray[np.int8] = buffers.mask.copy()
         return mask
 
@@ -304,7 +319,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         """Write what an agent may know into a buffer, which never leaves the environment."""
         buffers = self._buffers
         buffers.seat[0] = self._seat_of(agent)
-        self.game.view(buffers.rules, self._states, buffers.seat, buffers.view)
+        buffers.kernels.view(buffers.rules, self._states, buffers.seat, buffers.view)
         return buffers.view
 
     def belief(self, agent: str) -> Any:
@@ -329,7 +344,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         buffers = self._buffers
         state = np.empty((len(self.possible_agents), self._size), np.float32)
         states = opaque(self._states).repeat(len(state)).view(self._states.dtype)
-        self.game.view(buffers.rules, states, buffers.seats, buffers.views)
+        buffers.kernels.view(buffers.rules, states, buffers.seats, buffers.views)
         buffers.observers.write(state)
         return state.ravel()
 
@@ -390,24 +405,25 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
             "truncations": self.truncations.copy(),
         }
         streams = [self._np_random.bit_generator.state]
-        return Snapshot(FACE, self.game.NAME, asdict(self.options), bytes_of(self._states), streams, more)
+        return Snapshot(FACE, self.game.NAME, asdict(self.options), bytes_of(self._states), streams, more).sealed()
 
     def set_state(self, state: Snapshot) -> None:
         """Go back to a snapshot that `get_state` took, here or in another environment of the same options.
 
         Raises:
-            ValueError: it is not such a snapshot, or one of a game with other options; nothing has
-                changed.
+            ValueError: it is not such a snapshot, one of a game with other options, or damaged;
+                nothing has changed.
         """
         snapshot = snapshot_of(state)
-        snapshot.check(FACE, self.game, self.options, 1, KEPT)
+        snapshot.check(FACE, self.game, self.options, 1, self._parts())
         (generator,) = snapshot.generators()
-        states = snapshot.records(self.game)
+        states = snapshot.records(self.game, self._buffers.rules)
         more = snapshot.more
-        self._check_more(more)
+        first = self._first_state_of(more["first_states"])
+        self._check_course(more, states, first)
         self._np_random = generator
         opaque(self._states)[:] = opaque(states)
-        opaque(self._first_states)[:] = more["first_states"].view(opaque(states).dtype)[:, 0]
+        opaque(self._first_states)[:] = opaque(first)
         self._actions = list(more["actions"])
         self.agents = list(more["agents"])
         self.agent_selection = more["agent_selection"]
@@ -418,29 +434,117 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         self.truncations = dict(more["truncations"])
         self.infos = {agent: {} for agent in self.agents}
 
-    def _check_more(self, more: Mapping[str, Any]) -> None:
-        """Check what a snapshot holds besides the game and its stream.
+    def _parts(self) -> dict[str, Fits]:
+        """Return what a snapshot holds besides the game and its stream: whether it is of the right kind."""
+        names = self.possible_agents
+
+        def is_table(value: Any, is_cell: Fits) -> bool:
+            return (
+                isinstance(value, dict) and all(name in names for name in value) and all(map(is_cell, value.values()))
+            )
+
+        def are_numbers(value: Any) -> bool:
+            return is_table(value, lambda number: type(number) in (int, float) and math.isfinite(number))
+
+        def are_flags(value: Any) -> bool:
+            return is_table(value, lambda flag: type(flag) is bool)
+
+        return {
+            "first_states": lambda value: of_kind(value, np.uint8, (1, self._states.itemsize)),
+            "actions": lambda value: (
+                isinstance(value, list) and all(type(n) is int and 0 <= n < self._num_actions for n in value)
+            ),
+            # They leave in their order.
+            "agents": lambda value: isinstance(value, list) and value == names[len(names) - len(value) :],
+            "agent_selection": lambda value: isinstance(value, str) and value in names,
+            "skipped_selection": lambda value: value is None or (isinstance(value, str) and value in names),
+            "rewards": are_numbers,
+            "cumulative_rewards": are_numbers,
+            "terminations": are_flags,
+            "truncations": are_flags,
+        }
+
+    def _first_state_of(self, given: NDArray[np.uint8]) -> Records:
+        """Return the first state of a snapshot's game (STATE [1]).
 
         Raises:
-            ValueError: something is not what it should be.
+            ValueError: it is not that of a game just dealt, as far as that can be told.
         """
-        names = set(self.possible_agents)
-        first = more["first_states"]
-        numbers = more["actions"]
+        # Whoever goes back within one game pays once for this.
+        if self.has_reset and given.tobytes() == self._first_states.tobytes():
+            return self._first_states
+        first = sound_records(given, self.game, self._buffers.rules)
+        if has_part(self.game, Transcribed):
+            needed(self.game, Transcribed).game_text(self.options, first[0], [])
+        return first
+
+    def _check_course(self, more: Mapping[str, Any], states: Records, first: Records) -> None:
+        """Check that all of a snapshot follows from the first state of its game and the actions since.
+
+        Raises:
+            ValueError: something does not.
+        """
+        course = self._replayed(first, more["actions"])
+        if course is None or course.states.tobytes() != states.tobytes():
+            raise misfit("actions", more["actions"])
+        names = self.possible_agents
         agents = more["agents"]
-        tables = ("rewards", "cumulative_rewards", "terminations", "truncations")
+        actor = int(states["actor"][0])
+        flags = [more["terminations"], more["truncations"]]
+        going_on = agents == names and not any(map(any, (table.values() for table in flags)))
+        # After an illegal action both flags are set, though the game has not ended by itself.
+        forfeited = actor >= 0 and not going_on
+        if going_on:
+            ends = [[False] * len(names)] * 2
+            selected = [names[actor]] if actor >= 0 else []
+        else:
+            ends = [[True] * len(names)] * 2 if forfeited else list(self._flags_of(states))
+            selected = agents[:1] or names
+        is_leaving = 0 < len(agents) < len(names)
+        cleared = dict.fromkeys(agents, 0.0)
+        paid = dict(zip(names, course.rewards, strict=True))
+        rewards = [cleared] if len(agents) < len(names) else [paid]
+        loser = names[actor] if forfeited else None
+        if loser in agents:
+            rewards = [{**cleared, loser: more["rewards"].get(loser)}]
+        earned = {agent: total for agent, total in zip(names, course.earned, strict=True) if agent in agents}
+        if loser in agents:
+            earned[loser] = more["cumulative_rewards"].get(loser)
         right = {
-            "first_states": getattr(first, "shape", None) == (1, self._states.itemsize) and first.dtype == np.uint8,
-            "actions": isinstance(numbers, list)
-            and all(type(number) is int and 0 <= number < self._num_actions for number in numbers),
-            "agents": isinstance(agents, list) and set(map(str, agents)) <= names,
-            "agent_selection": more["agent_selection"] in self.possible_agents,
-            "skipped_selection": more["skipped_selection"] in (None, *self.possible_agents),
-            **{name: isinstance(more[name], dict) and set(map(str, more[name])) <= names for name in tables},
+            "agent_selection": more["agent_selection"] in selected,
+            "skipped_selection": (more["skipped_selection"] is not None) == is_leaving
+            and (not is_leaving or more["skipped_selection"] not in agents),
+            "rewards": list(more["rewards"]) == agents and more["rewards"] in rewards,
+            "cumulative_rewards": list(more["cumulative_rewards"]) == agents and more["cumulative_rewards"] == earned,
+            **{
+                name: table == {agent: end for agent, end in zip(names, ended, strict=True) if agent in agents}
+                for name, table, ended in zip(("terminations", "truncations"), flags, ends, strict=True)
+            },
         }
-        wrong = [name for name, fits in right.items() if not fits]
-        if wrong:
-            raise ValueError(f"{wrong[0]} of the snapshot does not fit this environment: {more[wrong[0]]!r:.100}")
+        for name, fits in right.items():
+            if not fits:
+                raise misfit(name, more[name])
+
+    def _replayed(self, first: Records, actions: list[int]) -> _Course | None:
+        """Return where some actions lead from a first state (STATE [1]); None where one is illegal."""
+        states = opaque(first).copy().view(first.dtype)
+        actors = states["actor"]
+        action = np.zeros(1, np.int64)
+        taken = np.zeros(1, np.uint8)
+        paid = np.zeros((1, len(self.possible_agents)))
+        rewards = [0.0] * paid.size
+        earned = [0.0] * paid.size
+        for number in actions:
+            actor = int(actors[0])
+            action[0] = number
+            self.game.step(self._buffers.rules, states, action, taken, paid)
+            if not taken[0]:
+                return None
+            earned[actor] = 0.0
+            rewards = paid[0].tolist()
+            if any(rewards):
+                earned = [total + reward for total, reward in zip(earned, rewards, strict=True)]
+        return _Course(states, rewards, earned)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_buffers"}

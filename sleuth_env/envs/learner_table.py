@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from ..actions import IllegalAction, refusal
 from ..checks import check_choice, check_number, whole_number
-from ..game import NO_GAME, Game, opaque
+from ..game import NO_GAME, Game, Records, opaque
 from ..matches.players import Players, listed, make_players
 from ..matches.table import LEARNER_SEAT, Table
-from .snapshot import Snapshot, bytes_of, snapshot_of
+from .snapshot import Fits, Snapshot, bytes_of, like, misfit, snapshot_of
 
 Bools = NDArray[np.bool_]
 
@@ -179,33 +179,52 @@ class LearnerTable(Table):
         self.must_be_dealt()
         more |= {name: array.copy() for name, array in self._per_game().items()}
         streams = [stream.bit_generator.state for stream in self.streams if stream is not None]
-        return Snapshot(face, self.game.NAME, asdict(self.options), bytes_of(self.states), streams, more)
+        return Snapshot(face, self.game.NAME, asdict(self.options), bytes_of(self.states), streams, more).sealed()
 
-    def restore(self, given: Any, face: str, names: Sequence[str]) -> Snapshot:
+    def restore(self, given: Any, face: str, parts: Mapping[str, Fits]) -> Snapshot:
         """Go back to a snapshot that `snapshot` took of a table with the same options, size and opponents.
 
         Args:
             given: what was handed in.
             face: the kind of environment.
-            names: of what it keeps besides.
+            parts: what it keeps besides, by name, with a function that says whether it is right.
 
         Raises:
             ValueError: it is not such a snapshot; nothing has changed.
         """
         snapshot = snapshot_of(given)
-        per_game = self._per_game()
-        snapshot.check(face, self.game, self.options, self.num_games, [*per_game, *names])
-        for name, array in per_game.items():
-            found = snapshot.more[name]
-            if getattr(found, "shape", None) != array.shape or found.dtype != array.dtype:
-                raise ValueError(f"{name} of the snapshot must be {array.dtype} of the shape {array.shape}")
-        if (snapshot.more["seats"] >= len(self.bots)).any():
-            raise ValueError("the snapshot is of games with more opponents than this environment has")
+        snapshot.check(face, self.game, self.options, self.num_games, {**self._parts(), **parts})
         streams = snapshot.generators()
-        opaque(self.states)[:] = opaque(snapshot.records(self.game))
+        states = snapshot.records(self.game, self.rules)
+        self._check_seats(snapshot.more, states)
+        opaque(self.states)[:] = opaque(states)
         self.streams = list(streams)
         self._put_back(snapshot.more)
         return snapshot
+
+    def _parts(self) -> dict[str, Fits]:
+        """Return the check for each array of `_per_game`."""
+        bounds = {
+            "seats": (LEARNER_SEAT, len(self.bots) - 1),
+            "decisions": (0, None),
+            "last_actions": (-1, self.num_actions - 1),
+            "learners": (0, self.num_players - 1),
+        }
+        return {name: like(array, *bounds.get(name, ())) for name, array in self._per_game().items()}
+
+    def _check_seats(self, more: Mapping[str, Any], states: Records) -> None:
+        """Check that there is a learner in one seat of each game, whose decision it is unless the game is over.
+
+        Raises:
+            ValueError: something else is the case.
+        """
+        learners = more["learners"]
+        if ((more["seats"] == LEARNER_SEAT) != (learners[:, None] == np.arange(self.num_players))).any():
+            raise misfit("seats", more["seats"])
+        if not more["dealt"].all():
+            raise misfit("dealt", more["dealt"])
+        if not ((states["actor"] == learners) | (states["actor"] < 0) | more["left"]).all():
+            raise misfit("learners", learners)
 
     def must_be_dealt(self) -> None:
         """Raise ResetNeeded unless there is a game in every row."""

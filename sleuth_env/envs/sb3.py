@@ -25,7 +25,7 @@ from ..matches.players import Players
 from ..matches.rating import win_shares
 from .binding import Bound
 from .learner_table import Bools, LearnerTable
-from .snapshot import Snapshot
+from .snapshot import Snapshot, like
 
 FACE = "vec_env"
 
@@ -195,7 +195,8 @@ class LearnerGames(Bound):
         Raises:
             ValueError: it is not such a snapshot; nothing has changed.
         """
-        self._lengths = self.table.restore(state, FACE, ["lengths"]).more["lengths"].copy()
+        snapshot = self.table.restore(state, FACE, {"lengths": like(self._lengths, 0)})
+        self._lengths = snapshot.more["lengths"].copy()
         self._actions = None
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:

@@ -1,12 +1,18 @@
-"""What `get_state` of every environment returns: one form for all of them.
+"""What `get_state` of every environment returns: one form for all of them, checked in one place.
 
+A snapshot comes from outside: from a file, a pickle, another process. Three things are looked at
+before an environment goes back to one. Everything in it is of the type and in the range that it must
+have, and agrees with the rest. Its digest is that of its contents, which finds what was damaged by
+accident, though the result may be another perfect game. And its games are sound by the rules
+(`Game.problems`), so that no snapshot, whoever made it, can harm the kernels, which look at nothing.
 Axis letters: ``B`` games.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -15,6 +21,8 @@ from numpy.typing import NDArray
 from ..game import Game, Records, opaque
 
 NOT_A_SNAPSHOT = "that is not a snapshot, which get_state() takes"
+# Whether a part of a snapshot is as it should be.
+Fits = Callable[[Any], bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +36,8 @@ class Snapshot:
         states: the games under way as bytes, u1 [B, bytes of a record].
         streams: the state of each random generator from which games are dealt.
         more: what this kind of environment keeps besides, by name.
+        digest: of all the rest, as `get_state` found it. Whoever changes a snapshot on purpose sets
+            it to "", ``replace(snapshot, states=..., digest="")``: then it is not compared.
     """
 
     face: str
@@ -36,43 +46,78 @@ class Snapshot:
     states: NDArray[np.uint8]
     streams: Sequence[Mapping[str, Any]]
     more: Mapping[str, Any] = field(default_factory=dict)
+    digest: str = ""
 
-    def check(self, face: str, game: Game, options: Any, num_games: int, names: Sequence[str]) -> None:
-        """Check that this snapshot fits an environment.
+    def sealed(self) -> Snapshot:
+        """Return this snapshot with the digest of its contents."""
+        return replace(self, digest=self._digest())
+
+    def check(self, face: str, game: Game, options: Any, num_games: int, parts: Mapping[str, Fits]) -> None:
+        """Check that this snapshot fits an environment, and that it is as it was taken.
 
         Args:
             face: the kind of environment.
             game: its game.
             options: its options.
             num_games: B.
-            names: of what it keeps besides.
+            parts: what it keeps besides, by name, with a function that says whether it is right.
 
         Raises:
-            ValueError: the snapshot is of something else, or lacks something.
+            ValueError: the snapshot is of something else, lacks something, or is damaged.
         """
         if (self.face, self.game) != (face, game.NAME):
             raise ValueError(
-                f"the snapshot is of an environment of {self.game!r} of the kind {self.face!r}, "
+                f"the snapshot is of an environment of {self.game!r:.100} of the kind {self.face!r:.100}, "
                 f"this one is of {game.NAME!r} and of the kind {face!r}"
             )
         if self.options != asdict(options):
-            raise ValueError(f"the snapshot is of a game with {self.options}, this one has {asdict(options)}")
+            raise ValueError(f"the snapshot is of a game with {self.options!s:.1000}, this one has {asdict(options)}")
         shape = (num_games, game.STATE.itemsize)
-        found = getattr(self.states, "shape", None)
         streams = self.streams if isinstance(self.streams, (list, tuple)) else ()
-        if found != shape or self.states.dtype != np.uint8 or len(streams) != num_games:
+        if not of_kind(self.states, np.uint8, shape) or len(streams) != num_games:
+            found = getattr(self.states, "shape", None)
             raise ValueError(
                 f"a snapshot of these games has states of the shape {shape} and as many streams, got {found!s:.100}"
             )
         more = self.more if isinstance(self.more, Mapping) else {}
-        lacking = [name for name in names if name not in more]
+        lacking = [name for name in parts if name not in more]
         if lacking:
             raise ValueError(f"{NOT_A_SNAPSHOT}: it lacks {', '.join(lacking)}")
+        for name, fits in parts.items():
+            if not fits(more[name]):
+                raise misfit(name, more[name])
+        if self.digest not in ("", self._digest()):
+            raise ValueError("the snapshot has been damaged or changed since get_state() took it: its digest is wrong")
 
-    def records(self, game: Game) -> Records:
-        """Return the games under way as records, STATE [B]."""
-        states: Records = np.ascontiguousarray(self.states).view(game.STATE)[:, 0]
-        return states
+    def records(self, game: Game, rules: Records) -> Records:
+        """Return the games under way as records, STATE [B], a copy.
+
+        Args:
+            game: the game module.
+            rules: RULES [1].
+
+        Raises:
+            ValueError: one of them is not sound.
+        """
+        return sound_records(self.states, game, rules)
+
+    def _digest(self) -> str:
+        digest = blake2b(digest_size=16)
+
+        def take_in(part: Any) -> None:
+            if isinstance(part, Mapping):
+                for name, value in part.items():
+                    digest.update(f"{name!r}:".encode())
+                    take_in(value)
+            elif isinstance(part, np.ndarray):
+                digest.update(f"{part.dtype.str}{part.shape}".encode())
+                digest.update(np.ascontiguousarray(part).data)
+            else:
+                digest.update(f"{part!r},".encode())
+
+        for part in (self.face, self.game, self.options, self.states, list(self.streams), self.more):
+            take_in(part)
+        return digest.hexdigest()
 
     def generators(self) -> list[np.random.Generator]:
         """Return the random generators.
@@ -86,6 +131,45 @@ class Snapshot:
 def bytes_of(states: Records) -> NDArray[np.uint8]:
     """Return records as bytes (u1 [B, bytes of a record]), a copy."""
     return opaque(states).copy().view(np.uint8).reshape(len(states), -1)
+
+
+def sound_records(given: NDArray[np.uint8], game: Game, rules: Records) -> Records:
+    """Return bytes (u1 [B, bytes of a record]) as records, a copy that the kernels may be given.
+
+    Raises:
+        ValueError: a game is not sound.
+    """
+    states = game.new_states(len(given))
+    opaque(states)[:] = np.ascontiguousarray(given).view(opaque(states).dtype)[:, 0]
+    found = game.problems(rules, states)
+    if found:
+        raise ValueError(f"the snapshot has a game that cannot be: {found[0]}")
+    return states
+
+
+def misfit(name: str, value: Any) -> ValueError:
+    """Return the error for a part of a snapshot that is not as it should be."""
+    return ValueError(f"{name} of the snapshot does not fit this environment: {value!r:.100}")
+
+
+def of_kind(value: Any, dtype: Any, shape: tuple[int, ...]) -> bool:
+    """Return whether something is an array of this type and shape."""
+    return isinstance(value, np.ndarray) and value.dtype == dtype and value.shape == shape
+
+
+def like(array: NDArray[Any], least: float | None = None, most: float | None = None) -> Fits:
+    """Return the check for an array of the same type and shape: finite, and within bounds."""
+
+    def fits(value: Any) -> bool:
+        if not of_kind(value, array.dtype, array.shape):
+            return False
+        if array.dtype == np.bool_:
+            # Other bytes than 0 and 1 are true in one place and false in another.
+            return bool((value.view(np.uint8) <= 1).all())
+        finite = array.dtype.kind != "f" or np.isfinite(value).all()
+        return bool(finite and (least is None or (value >= least).all()) and (most is None or (value <= most).all()))
+
+    return fits
 
 
 def snapshot_of(given: Any) -> Snapshot:
@@ -108,6 +192,10 @@ def generator_of(stream: Any) -> np.random.Generator:
     bits = np.random.PCG64(0)
     try:
         bits.state = stream
-    except (TypeError, ValueError, KeyError) as error:
+        # The setter takes what it can use of a number, and any increment; those of PCG64 are odd.
+        is_whole = bits.state == stream and stream["state"]["inc"] % 2 == 1 and stream["has_uint32"] in (0, 1)
+    except (TypeError, ValueError, KeyError, OverflowError, AttributeError) as error:
         raise ValueError(f"{NOT_A_SNAPSHOT}: {stream!r:.100} is not the state of a generator") from error
+    if not is_whole:
+        raise ValueError(f"{NOT_A_SNAPSHOT}: {stream!r:.100} is not the state of a generator")
     return np.random.Generator(bits)

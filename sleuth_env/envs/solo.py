@@ -48,7 +48,7 @@ from .binding import Bound
 from .learner_table import Bools, LearnerTable
 from .rendering import NO_RENDER_MODE, RENDER_MODES, check_render_mode, render_view
 from .resetting import row_seeds, rows_to_reset
-from .snapshot import Snapshot
+from .snapshot import Snapshot, like
 
 Floats = NDArray[np.float64]
 ON_ILLEGAL = ("end", "raise")
@@ -228,10 +228,10 @@ class GameSoloEnv(_Solo, gymnasium.Env[NDArray[np.float32], int]):
         Raises:
             ValueError: it is not such a snapshot; nothing has changed.
         """
-        snapshot = self.table.restore(state, SOLO_FACE, ["over"])
+        snapshot = self.table.restore(state, SOLO_FACE, {"over": lambda over: type(over) is bool})
         assert self.table.streams[0] is not None
         self.np_random = self.table.streams[0]
-        self._over = bool(snapshot.more["over"])
+        self._over = snapshot.more["over"]
 
 
 class GameSoloVectorEnv(_Solo, VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
@@ -353,7 +353,8 @@ class GameSoloVectorEnv(_Solo, VectorEnv[NDArray[np.float32], NDArray[np.int64],
 
     def set_state(self, state: Snapshot) -> None:
         """Go back to a snapshot of as many games, see `GameSoloEnv.set_state`."""
-        self._over = self.table.restore(state, SOLO_VECTOR_FACE, ["over"]).more["over"].copy()
+        snapshot = self.table.restore(state, SOLO_VECTOR_FACE, {"over": like(self._over)})
+        self._over = snapshot.more["over"].copy()
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Return what a public attribute or method of `GameSoloEnv` gives, for each game.

@@ -45,13 +45,13 @@ from numpy.typing import NDArray
 
 from ..actions import action_numbers, refusal
 from ..checks import check_choice, check_number
-from ..game import NO_GAME, Records, Transcribed, make_options, needed, opaque, player_name
+from ..game import NO_GAME, Records, Transcribed, kernels_of, make_options, needed, opaque, player_name
 from ..threads import Threads
 from .binding import Bound
 from .learner_table import Bools
 from .rendering import NO_RENDER_MODE, RENDER_MODES, check_render_mode, render_view
 from .resetting import row_seeds, rows_to_reset
-from .snapshot import Snapshot, bytes_of, snapshot_of
+from .snapshot import Snapshot, bytes_of, like, misfit, snapshot_of
 
 Floats = NDArray[np.float64]
 Observations = NDArray[Any]
@@ -144,6 +144,7 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self._final_states = self.game.new_states(0)
 
     def _split(self, threads: int) -> None:
+        self._kernels = kernels_of(self.game)
         edges = np.linspace(0, self.num_envs, threads + 1).astype(int).tolist()
         self._parts = [slice(start, end) for start, end in pairwise(edges)]
         self._observers = [self.game.Observer(self._rules, self._views[part], self.record) for part in self._parts]
@@ -225,16 +226,16 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
     def _step_part(self, number: int) -> None:
         part = self._parts[number]
         states = self._states[part]
-        self.game.step(self._rules, states, self._actions[part], self._taken[part], self._rewards[part])
-        self.game.ends(self._rules, states, self._terminated[part], self._truncated[part])
+        self._kernels.step(self._rules, states, self._actions[part], self._taken[part], self._rewards[part])
+        self._kernels.ends(self._rules, states, self._terminated[part], self._truncated[part])
 
     def _observe(self, number: int) -> None:
         """Write down whose decision it is, what they know and what they may do."""
         part = self._parts[number]
         states = self._states[part]
         self._seats[part] = states["actor"]
-        self.game.view(self._rules, states, self._seats[part], self._views[part])
-        self.game.legal(self._rules, states, self._masks[part])
+        self._kernels.view(self._rules, states, self._seats[part], self._views[part])
+        self._kernels.legal(self._rules, states, self._masks[part])
         self._observers[number].write(self._observations[part])
 
     def _deal(self, rows: NDArray[np.int64]) -> None:
@@ -242,7 +243,7 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         # The same as integers(0, 2**64, dtype=np.uint64) of the generator, at a tenth of the cost.
         seeds = [self._streams[row].random_raw() for row in rows.tolist()]
         states = np.empty(len(rows), self._states.dtype)
-        self.game.deal(self._rules, states, np.array(seeds, np.uint64))
+        self._kernels.deal(self._rules, states, np.array(seeds, np.uint64))
         opaque(self._states)[rows] = opaque(states)
         self._earned[rows] = 0.0
 
@@ -250,7 +251,7 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         """Keep and observe the games that have ended and deal the next ones; return the infos."""
         self._final_rows = rows
         self._final_states = opaque(self._states)[rows].view(self._states.dtype)
-        self.game.view(self._rules, self._final_states, acted[rows], self._last_views[: len(rows)])
+        self._kernels.view(self._rules, self._final_states, acted[rows], self._last_views[: len(rows)])
         last = np.empty((len(rows), self.size), self.dtype)
         self._last_observer.write_first(len(rows), last)
         final = np.full(self.num_envs, None, object)
@@ -277,14 +278,14 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         states = opaque(self._final_states).repeat(players).view(self._states.dtype)
         seats = np.tile(np.arange(players), len(self._final_rows))
         views = np.zeros(len(states), self.game.VIEW)
-        self.game.view(self._rules, states, seats, views)
+        self._kernels.view(self._rules, states, seats, views)
         return self._final_rows.copy(), views.reshape(-1, players)
 
     def final_standings(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return which games have ended last (rows, i8 [K]) and each seat's place (i4 [K, P], see `Game.standings`)."""
         self._must_be_dealt()
         places = np.zeros((len(self._final_rows), self.options.num_players), np.int32)
-        self.game.standings(self._rules, self._final_states, places)
+        self._kernels.standings(self._rules, self._final_states, places)
         return self._final_rows.copy(), places
 
     def _observations_of(self, views: Records) -> Observations:
@@ -297,28 +298,28 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self._must_be_dealt()
         streams = [stream.state for stream in self._streams]
         states = bytes_of(self._states)
-        return Snapshot(FACE, self.game.NAME, asdict(self.options), states, streams, {"earned": self._earned.copy()})
+        more = {"earned": self._earned.copy()}
+        return Snapshot(FACE, self.game.NAME, asdict(self.options), states, streams, more).sealed()
 
     def set_state(self, state: Snapshot) -> None:
         """Go back to a snapshot that `get_state` took, here or in an environment of the same options and size.
 
         Raises:
-            ValueError: it is of other options or another number of games, or not a snapshot; nothing
-                has changed. The games' bytes are taken as they are.
+            ValueError: it is of other options or another number of games, damaged, or not a snapshot;
+                nothing has changed.
             ClosedEnvironmentError: after `close`.
         """
         self._must_be_open()
         snapshot = snapshot_of(state)
-        snapshot.check(FACE, self.game, self.options, self.num_envs, ["earned"])
+        snapshot.check(FACE, self.game, self.options, self.num_envs, {"earned": like(self._earned)})
         streams = snapshot.generators()
-        earned = snapshot.more["earned"]
-        if getattr(earned, "shape", None) != self._earned.shape or earned.dtype != self._earned.dtype:
-            raise ValueError(
-                f"earned of the snapshot must be f8 of the shape {self._earned.shape}, got {earned!r:.100}"
-            )
+        states = snapshot.records(self.game, self._rules)
+        # A finished game has been followed by the next.
+        if (states["actor"] < 0).any():
+            raise misfit("actor", states["actor"])
         self._streams = [stream.bit_generator for stream in streams]
-        opaque(self._states)[:] = opaque(snapshot.records(self.game))
-        self._earned[:] = earned
+        opaque(self._states)[:] = opaque(states)
+        self._earned[:] = snapshot.more["earned"]
         self._forget_ends()
         self._each_part(self._observe)
 
@@ -386,7 +387,7 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         return {
             name: value
             for name, value in vars(self).items()
-            if name not in ("_threads", "_observers", "_last_observer")
+            if name not in ("_threads", "_observers", "_last_observer", "_kernels")
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..actions import IllegalAction, action_number, refusal
 from ..bits import GAMMA, mixed_rows
 from ..checks import check_number
-from ..game import Bot, Game, Records, check_game, load_game, opaque
+from ..doors import ANY, ArrayError, array, described, marks, unchecked
+from ..game import Bot, Game, Kernels, Records, check_game, kernels_of, load_game, opaque
 
 # In the place of a bot's number: a seat that nobody at the table plays.
 LEARNER_SEAT = -1
@@ -56,7 +57,7 @@ class Table:
             here plays. Default: all learners.
 
     Raises:
-        ValueError: these are not a game, its options or a number of games.
+        ValueError: these are not a game, its options, a number of games or seats.
     """
 
     def __init__(
@@ -69,7 +70,15 @@ class Table:
         self.num_games = check_number("num_games", num_games, 1, error=MatchError)
         self.num_players: int = options.num_players
         self.bots = list(bots)
-        self.seats = np.full((num_games, self.num_players), seats, np.int32)
+        shape = (self.num_games, self.num_players)
+        self.seats = np.full(shape, LEARNER_SEAT, np.int32)
+        numbers = np.asarray(array("seats", seats, np.int32, np.shape(seats)))
+        if numbers.shape not in ((), shape[1:], shape) or (numbers < LEARNER_SEAT).any():
+            raise ArrayError(
+                f"seats must be numbers of bots, or {LEARNER_SEAT} for learners, of the shape {shape[1:]} or {shape}, "
+                f"got {described(seats)}"
+            )
+        self.seats[:] = numbers
         self.states = game.new_states(num_games)
         self.decisions = np.zeros((num_games, self.num_players), np.int64)
         self.last_actions = np.full(num_games, -1, np.int64)
@@ -96,6 +105,10 @@ class Table:
         waits: NDArray[np.bool_] = ~self.finished & (self._players() == LEARNER_SEAT)
         return waits
 
+    @property
+    def _kernels(self) -> Kernels:
+        return kernels_of(self.game)
+
     def deal(self, rows: ArrayLike, seeds: ArrayLike) -> None:
         """Begin new games.
 
@@ -104,10 +117,10 @@ class Table:
             seeds: one for each (u8 [K]); they settle the deal and everything that bots and the game
                 draw at random.
         """
-        rows = np.atleast_1d(np.asarray(rows))
-        seeds = np.atleast_1d(np.asarray(seeds, np.uint64))
+        rows = self._chosen(rows)
+        seeds = array("seeds", np.atleast_1d(seeds), np.uint64, rows.shape)
         states = self.game.new_states(len(rows))
-        self.game.deal(self.rules, states, seeds)
+        self._kernels.deal(self.rules, states, seeds)
         self._put(rows, states)
         self.decisions[rows] = 0
         self.last_actions[rows] = -1
@@ -117,7 +130,7 @@ class Table:
 
     def leave(self, rows: ArrayLike) -> None:
         """Play some games no further (int [K] or bool [B]): nobody needs their ends."""
-        self._left[np.asarray(rows)] = True
+        self._left[self._chosen(rows)] = True
 
     def play_on(self) -> None:
         """Play every game until it waits for a learner or is finished."""
@@ -171,9 +184,10 @@ class Table:
 
         Raises:
             MatchError: a bot is to act in one of the games; nothing has changed.
+            ArrayError: these are not games of this table, or not one action for each.
         """
-        rows = np.atleast_1d(np.asarray(rows))
-        actions = np.atleast_1d(np.asarray(actions, np.int64))
+        rows = self._chosen(rows)
+        actions = array("actions", np.atleast_1d(actions), np.int64, rows.shape)
         if not (self.waiting | self.finished)[rows].all():
             raise MatchError("a bot is to act there, not a learner: call play_on() first")
         states = self._take(rows)
@@ -193,10 +207,10 @@ class Table:
             seats: whose view (int [K] or one number); default: whoever is to act (seat 0 where the
                 game is finished).
         """
-        rows = np.atleast_1d(np.asarray(rows))
-        whose = np.maximum(self.actors[rows], 0) if seats is None else seats
+        rows = self._chosen(rows)
+        whose = np.maximum(self.actors[rows], 0).astype(np.int64) if seats is None else self._seats_of(rows, seats)
         views = np.zeros(len(rows), self.game.VIEW)
-        self.game.view(self.rules, self._take(rows), np.full(len(rows), whose, np.int64), views)
+        self._kernels.view(self.rules, self._take(rows), whose, views)
         return views
 
     def legal(self, rows: ArrayLike) -> NDArray[np.uint8]:
@@ -204,9 +218,9 @@ class Table:
 
         They are zeros where the game is finished.
         """
-        rows = np.atleast_1d(np.asarray(rows))
+        rows = self._chosen(rows)
         legal = np.zeros((len(rows), self._num_actions), np.uint8)
-        self.game.legal(self.rules, self._take(rows), legal)
+        self._kernels.legal(self.rules, self._take(rows), legal)
         return legal
 
     def ends(self, rows: ArrayLike | None = None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -214,7 +228,7 @@ class Table:
         states = self._some(rows)
         terminated = np.zeros((len(states), self.num_players), np.uint8)
         truncated = np.zeros_like(terminated)
-        self.game.ends(self.rules, states, terminated, truncated)
+        self._kernels.ends(self.rules, states, terminated, truncated)
         return terminated.astype(np.bool_), truncated.astype(np.bool_)
 
     def settled(self, rows: ArrayLike | None = None) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
@@ -222,14 +236,14 @@ class Table:
         states = self._some(rows)
         settled = np.zeros((len(states), self.num_players), np.uint8)
         due = np.zeros(settled.shape)
-        self.game.settled(self.rules, states, settled, due)
+        self._kernels.settled(self.rules, states, settled, due)
         return settled.astype(np.bool_), due
 
     def standings(self, rows: ArrayLike | None = None) -> NDArray[np.int32]:
         """Return the place of each seat (i4 [K, P]), see `Game.standings`."""
         states = self._some(rows)
         places = np.zeros((len(states), self.num_players), np.int32)
-        self.game.standings(self.rules, states, places)
+        self._kernels.standings(self.rules, states, places)
         return places
 
     def decision_seeds(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -239,7 +253,33 @@ class Table:
         return mixed_rows(self._streams[rows, actors] + number * GAMMA)
 
     def _some(self, rows: ArrayLike | None) -> Records:
-        return self._take(self._all if rows is None else np.atleast_1d(np.asarray(rows)))
+        return self._take(self._all if rows is None else self._chosen(rows))
+
+    def _chosen(self, rows: ArrayLike) -> NDArray[np.int64]:
+        """Return which games are meant (int [K] or one number, or bool [B]).
+
+        Raises:
+            ArrayError: they are not games of this table.
+        """
+        if type(rows) is int and 0 <= rows < self.num_games:
+            return self._all[rows : rows + 1]
+        if getattr(rows, "dtype", None) == np.bool_:
+            return np.flatnonzero(marks("rows", rows, (self.num_games,)))
+        found = array("rows", np.atleast_1d(rows), np.int64, (ANY,))
+        if found.size and not (found.min() >= 0 and found.max() < self.num_games):
+            raise ArrayError(f"rows must be from 0 to {self.num_games - 1}, got {described(found)}")
+        return found
+
+    def _seats_of(self, rows: NDArray[np.int64], seats: ArrayLike) -> NDArray[np.int64]:
+        """Return a seat for each of some games, of seats (int [K]) or of one for all.
+
+        Raises:
+            ArrayError: they are something else.
+        """
+        found = array("seats", seats, np.int64, rows.shape if np.ndim(seats) else ())
+        if found.size and not (found.min() >= 0 and found.max() < self.num_players):
+            raise ArrayError(f"seats must be from 0 to {self.num_players - 1}, got {described(seats)}")
+        return np.full(len(rows), found)
 
     def _take(self, rows: Any) -> Records:
         states: Records = opaque(self.states)[rows].view(self.states.dtype)
@@ -252,7 +292,7 @@ class Table:
         """Take an action in each of some states; return where it was legal and what each seat got."""
         taken = np.zeros(len(states), np.uint8)
         rewards = np.zeros((len(states), self.num_players))
-        self.game.step(self.rules, states, actions, taken, rewards)
+        self._kernels.step(self.rules, states, actions, taken, rewards)
         return taken, rewards
 
     def _players(self) -> NDArray[np.int32]:
@@ -263,13 +303,13 @@ class Table:
         """Return what those to act know and may do, in new arrays: a buffer would hold what others have seen."""
         views = np.zeros(len(states), self.game.VIEW)
         legal = np.zeros((len(states), self._num_actions), np.uint8)
-        self.game.view(self.rules, states, states["actor"].astype(np.int64), views)
-        self.game.legal(self.rules, states, legal)
+        self._kernels.view(self.rules, states, states["actor"].astype(np.int64), views)
+        self._kernels.legal(self.rules, states, legal)
         return views, legal
 
     def _ask(self, bot: Bot, states: Records, seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Let a bot decide in some games."""
-        chosen = np.asarray(bot.act(*self._views_and_masks(states), seeds))
+        chosen = np.asarray(unchecked(bot.act)(*self._views_and_masks(states), seeds))
         if chosen.shape != (len(states),) or chosen.dtype.kind not in "iu":
             got = f"{chosen.dtype} of shape {chosen.shape}"
             raise MatchError(

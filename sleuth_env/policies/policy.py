@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..doors import ANY, array, decision
 from ..files import write_atomically
 from ..game import GAMES, Game, check_game, load_game
 from ..kernels import kernel
@@ -95,6 +96,8 @@ class Policy:
         self.name = name
         network.fit(game, options, record)
         self._rules = game.make_rules(options)
+        self._num_actions = game.num_actions(options)
+        self._size: int = game.observation_layout(options, record).size
 
     def act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Choose one legal action a row.
@@ -105,8 +108,18 @@ class Policy:
             seeds: 64 random bits a row, u8 [B]; the same bits choose the same action.
 
         Returns:
-            Actions, i8 [B]; -1 where nothing is legal.
+            Actions, i8 [B].
+
+        Raises:
+            ArrayError: something has another dtype or shape, the views are not of this policy's
+                kind of game, or nothing is legal in some row.
         """
+        given = decision(views, legal, seeds, self.game.VIEW, self._num_actions)
+        self.game.Observer(self._rules, given[0], self.record).check()
+        return self._act(*given)
+
+    def _act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Choose as `act` does, without a look at what is given; -1 where nothing is legal."""
         if not len(views):
             return np.zeros(0, np.int64)
         observer = self.game.Observer(self._rules, views, self.record)
@@ -117,9 +130,16 @@ class Policy:
         _choose(self.logits(np.minimum(observations, 1)), legal, seeds, self.greedy, actions)
         return actions
 
+    # Tables call what is behind the checks (see `doors.unchecked`).
+    act.kernel = _act  # type: ignore[attr-defined]
+
     def logits(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the network's output (f4 [B, A]) for observations (f4 [B, N])."""
-        return self.network.logits(observations)
+        """Return the network's output (f4 [B, A]) for observations (f4 [B, N]).
+
+        Raises:
+            ArrayError: they have another shape, or another dtype.
+        """
+        return self.network.logits(array("observations", observations, np.float32, (ANY, self._size)))
 
     def __getstate__(self) -> dict[str, Any]:
         # A module cannot be copied or pickled; its name can.

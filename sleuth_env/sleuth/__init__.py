@@ -7,6 +7,7 @@ from . import telling
 from .belief import Beliefs, belief, belief_in_game, beliefs
 from .bots import BOTS, BotError, make_bot
 from .cards import DECLINE, OFFERED, SCORED, Options, action_blocks, make_rules, num_actions
+from .doors import counts, deal, ends, legal, settled, standings, step, view
 from .drawing import draw_ansi, draw_belief, draw_rgb
 from .features import RECORDS, Observer, observation_layout, observation_size, write_observations
 from .invariants import problems
@@ -21,10 +22,9 @@ from .notation import (
     question_name,
     search_card_name,
 )
+from .rebuild import RebuildError, rebuild
 from .relational import Relational
 from .relations import relations
-from .results import counts, ends, settled, standings
-from .rules import legal, step
 from .state import (
     ACCUSED_EVENT,
     ASK_EVENT,
@@ -43,12 +43,11 @@ from .state import (
     STATE,
     TURN,
     WRONG_EVENT,
-    deal,
     new_states,
 )
 from .telling import reveal
 from .transcript import game_text, parse_game
-from .view import VIEW, view
+from .view import VIEW
 
 NAME = "sleuth"
 CHEAPEST_RECORD = "raw"
@@ -89,6 +88,7 @@ __all__ = [
     "Observer",
     "OptionError",
     "Options",
+    "RebuildError",
     "action_blocks",
     "action_name",
     "belief",
@@ -116,6 +116,7 @@ __all__ = [
     "parse_search_card",
     "problems",
     "question_name",
+    "rebuild",
     "relations",
     "reveal",
     "search_card_name",

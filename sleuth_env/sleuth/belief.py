@@ -24,7 +24,8 @@ from ..deduction.graph import RESULT
 from ..deduction.questions import WORTH
 from ..deduction.worlds import Worlds, survey_all
 from ..kernels import inner, kernel
-from .cards import CATEGORIES, GEMS, NUM_GEMS, NUM_QUESTIONS, RULES, make_rules
+from .cards import ALL_SEARCH_CARDS, CATEGORIES, GEMS, NUM_GEMS, NUM_QUESTIONS, make_rules
+from .checked import checked_rules, checked_views
 from .clues import clues, read_sheet
 from .notation import NotationError, alternatives, player_name
 from .rules import is_shown, may_ask
@@ -74,30 +75,13 @@ def belief(rules: np.ndarray, views: np.ndarray) -> Worlds:
         ValueError: these are not rules or not one view, or the view is of another kind of game.
         Contradiction: a view that no deal satisfies; it cannot come from a game.
     """
-    _check_views(rules, views)
+    rules = checked_rules(rules)
+    views = checked_views(rules, views)
     if views.size != 1:
         raise ValueError(f"belief is given one view, got {views.size}; beliefs takes many")
     evidence = np.zeros(1, EVIDENCE)
     clues(rules, views, evidence)
     return Worlds(evidence, ORDERS, NUM_GEMS)
-
-
-def _check_views(rules: np.ndarray, views: np.ndarray) -> None:
-    """Check what the kernels count on."""
-    for name, given, dtype, dtype_name in (
-        ("rules (as make_rules gives them)", rules, RULES, "RULES"),
-        ("views", views, VIEW, "VIEW"),
-    ):
-        if getattr(given, "dtype", None) != dtype or given.ndim != 1:
-            raise ValueError(f"{name} must be a one-dimensional array of {dtype_name} records, got {given!r:.200}")
-    if rules.size != 1:
-        raise ValueError(f"rules must be those of one game, got {rules.size}")
-    for field in ("num_players", "missing"):
-        if (views[field] != rules[field]).any():
-            values = sorted(set(views[field].tolist()))
-            raise ValueError(
-                f"the views are of games with {field}={values}, the rules of one with {field}={rules[field][0]}"
-            )
 
 
 # --- of many views ---
@@ -147,9 +131,10 @@ def beliefs(
         ValueError: these are not rules or not views, or the views are of another kind of game, or
             cap or keep is not a number of states.
     """
-    _check_views(rules, views)
+    rules = checked_rules(rules)
+    views = checked_views(rules, views)
     num_players = int(rules["num_players"][0])
-    asks, places, starts = list_asks(rules, views, everything, now)
+    asks, places, starts = _asks_of(rules, views, everything, now)
     evidence = np.empty(views.size, EVIDENCE)
     clues(rules, views, evidence)
     holders = np.empty((views.size, NUM_GEMS, num_players))
@@ -176,7 +161,17 @@ def list_asks(
     Returns:
         ASK [N]; each question's place in an array [B, H - 1, Q] (i8 [N]); and where the questions
         of each view start (i8 [B + 1]).
+
+    Raises:
+        ArrayError: these are not rules or not views, or the views are of another kind of game.
     """
+    rules = checked_rules(rules)
+    return _asks_of(rules, checked_views(rules, views), everything, now)
+
+
+def _asks_of(
+    rules: np.ndarray, views: np.ndarray, everything: bool, now: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     most = views.size * (int(rules["num_players"][0]) - 1) * NUM_QUESTIONS
     asks = np.empty(most, ASK)
     places = np.empty(most, np.int64)
@@ -189,7 +184,7 @@ def list_asks(
 def affordable(rules, v):
     """Return the mask of the questions that the viewer can pay for (v: one VIEW record)."""
     questions = np.int64(0)
-    for card in members(v["search"][0]):
+    for card in members(v["search"][0] & ALL_SEARCH_CARDS):
         for i in range(rules["num_card_pairs"][card]):
             questions |= np.int64(1) << rules["pair_question"][rules["card_pairs"][card, i]]
     return questions

@@ -13,16 +13,16 @@ from ..bits import members, popcount
 from ..deduction.evidence import EVIDENCE
 from ..deduction.sheet import SHEET, broken_reason, propagate
 from ..kernels import inner, kernel
-from .cards import ALL_GEMS, NUM_QUESTIONS
+from .cards import ALL_GEMS, ALL_QUESTIONS, NUM_QUESTIONS
+from .checked import checked_rules, checked_views
 
 ALL_CARDS = NUM_QUESTIONS
 NUM_SETS = NUM_QUESTIONS + 1
 
 
 @inner
-def _who_may_hold(v, cards, possible):
+def _who_may_hold(v, num_players, cards, possible):
     """Write who may hold each gem: only its holder, if the viewer has seen where it is."""
-    num_players = v["num_players"]
     shown = v["missing_gems"]
     for k in range(1, num_players):
         shown |= v["seen"][k]
@@ -47,11 +47,11 @@ def _list_sets(rules, e):
 @inner
 def _bound_counts(rules, v, e):
     """Bound the set of each question by its announced number, and all cards by the hand sizes."""
-    missing = v["num_players"] - 1
+    missing = rules["num_players"] - 1
     for h in range(missing + 1):
         e["least"][h, ALL_CARDS] = e["most"][h, ALL_CARDS] = rules["hand_size"] if h < missing else rules["missing"]
     for h in range(missing):
-        for question in members(v["told"][h + 1]):
+        for question in members(v["told"][h + 1] & ALL_QUESTIONS):
             e["least"][h, question] = e["most"][h, question] = v["answers"][h + 1, question]
 
 
@@ -67,10 +67,11 @@ def clues(rules, views, evidence):
     for b in range(views.size):
         v = views[b]
         e = evidence[b]
-        e["num_holders"] = v["num_players"]
+        # Of the rules, not of the view: what may lie in a view must not lead beyond an array.
+        e["num_holders"] = rules[0]["num_players"]
         e["num_sets"] = NUM_SETS
         e["cards"] = ALL_GEMS & ~(v["hand"] | v["table"])
-        _who_may_hold(v, e["cards"], e["possible"])
+        _who_may_hold(v, rules[0]["num_players"], e["cards"], e["possible"])
         _list_sets(rules[0], e)
         _bound_counts(rules[0], v, e)
 
@@ -88,8 +89,11 @@ def read_sheet(rules: np.ndarray, views: np.ndarray) -> np.ndarray:
         SHEET [B].
 
     Raises:
+        ArrayError: these are not rules or not views, or the views are of another kind of game.
         Contradiction: a view that no deal satisfies; it cannot come from a game.
     """
+    rules = checked_rules(rules)
+    views = checked_views(rules, views)
     evidence = np.zeros(views.shape, EVIDENCE)
     sheets = np.zeros(views.shape, SHEET)
     clues(rules, views, evidence)

@@ -34,6 +34,7 @@ from ..layout import (
 from ..layout import Observer as LayoutObserver
 from .belief import Odds, odds
 from .cards import NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, QUESTIONS, Options, question_gems
+from .checked import checked_rules, checked_views
 from .clues import clues, read_sheet
 from .state import ASKER, CARD, COUNT, EVENT_FIELDS, IN, KIND, NUM_EVENT_KINDS, NUM_PHASES, OUT, QUESTION, RIGHT, TARGET
 from .view import VIEW
@@ -183,9 +184,11 @@ class Observer(LayoutObserver):
 
     Raises:
         ValueError: an unknown record.
+        ArrayError: these are not rules, or not views.
     """
 
     def __init__(self, rules: np.ndarray, views: np.ndarray, record: str = "sheet") -> None:
+        rules = checked_rules(rules)
         sizes = (int(rules[name][0]) for name in ("num_players", "missing", "max_turns"))
         super().__init__(_layout(*sizes, record), views)
         self._rules = rules
@@ -194,6 +197,10 @@ class Observer(LayoutObserver):
         self._evidence = np.empty(rows, EVIDENCE)
         self._sheets = np.empty(rows, SHEET)
         self._sheet_words = words_of(self._sheets)
+
+    def check(self) -> None:
+        """Check the views as they lie there now, see `checked.checked_views`."""
+        checked_views(self._rules, self._views)
 
     def _fill(self, number: int, one: float, half: float, out: np.ndarray) -> None:
         broken = _write(
@@ -219,11 +226,17 @@ def write_observations(rules: np.ndarray, views: np.ndarray, out: np.ndarray, re
 
     Args:
         rules: RULES [1].
-        views: VIEW [B], contiguous.
+        views: VIEW [B].
         out: float32 or int8 [B, N], written.
         record: see `observation_layout`.
+
+    Raises:
+        ArrayError: these are not rules or not views, the views are of another kind of game, or
+            ``out`` has another shape or another type, or is read-only.
+        Contradiction: a view that no deal satisfies (not with "raw"); it cannot come from a game.
     """
-    Observer(rules, views, record).write(out)
+    rules = checked_rules(rules)
+    Observer(rules, checked_views(rules, views), record).write(out)
 
 
 def _write_odds(layout: Layout, found: Odds, one: float, half: float, out: np.ndarray) -> None:

@@ -112,6 +112,40 @@ def deal(rules: np.ndarray, states: np.ndarray, seeds: np.ndarray) -> None:
         states[b]["actor"] = 0
 
 
+def problems(rules: np.ndarray, states: np.ndarray) -> list[str]:
+    found = ((row, _problem(rules[0], state)) for row, state in enumerate(states))
+    return [f"game {row}: {problem}" for row, problem in found if problem]
+
+
+def _problem(rules: np.void, state: np.void) -> str:
+    players, num_cards, max_turns = (int(number) for number in rules)
+    hands = [int(hand) for hand in state["hands"]]
+    played = state["played"].tolist()
+    points = state["points"].tolist()
+    held = [card for card in range(num_cards) for hand in hands if hand >> card & 1]
+    passes = int(state["passes"])
+    ended = int(state["actor"]) == -1
+    by_rules = passes == players or not held
+    wrong = {
+        "hands": min(hands) < 0 or max(hands) >> num_cards or len(held) != len(set(held)) or any(hands[players:]),
+        "played": any(number != HAND - hand.bit_count() for hand, number in zip(hands[:players], played, strict=False))
+        or any(played[players:]),
+        "last": not -1 <= state["last"] < num_cards
+        or (state["last"] == -1) != (sum(played) == 0)
+        or int(state["last"]) in held,
+        "points": any(not 0 <= p <= n for p, n in zip(points, played, strict=True)) or sum(points) > state["last"] + 1,
+        "passes": not 0 <= passes <= players,
+        "turn_number": not 1 <= state["turn_number"] <= max_turns
+        or state["turn_number"] < sum(played) + passes + (not ended),
+        "truncated": state["truncated"] not in (0, 1)
+        or (state["truncated"] == 1 and (not ended or by_rules or state["turn_number"] != max_turns)),
+        "actor": (not ended and int(state["actor"]) != (int(state["turn_number"]) - 1) % players)
+        or ended != (by_rules or state["truncated"] == 1),
+        "seat_to_act": state["seat_to_act"] != 0,
+    }
+    return next((f"{field} is {state[field].tolist()}" for field, is_wrong in wrong.items() if is_wrong), "")
+
+
 def _may(rules: np.void, state: np.void, action: int) -> bool:
     if state["actor"] < 0 or not 0 <= action <= rules["num_cards"]:
         return False

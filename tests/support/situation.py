@@ -41,7 +41,7 @@ class Situation:
         self.states["turn"] = self.states["actor"] = 0
         self._lay_gems(missing, hands or {})
         self._lay_search_cards(search or {}, pile)
-        assert self.problems() == 0
+        assert not self.problems()
 
     def _lay_gems(self, missing: list[str], hands: dict[int, list[str]]) -> None:
         self.missing = missing
@@ -76,7 +76,7 @@ class Situation:
         """Take an action in words; return whether the kernel took it."""
         taken = np.zeros(1, "u1")
         kernels.step(self.rules, self.states, np.array([NUMBERS[self.n][action]]), taken, self.last_rewards)
-        assert self.problems() == 0
+        assert not self.problems()
         return bool(taken[0])
 
     def all_pass(self) -> None:
@@ -143,11 +143,9 @@ class Situation:
         self.cut_short = bool(self.cut_off)
         return rewards[0, : self.n].tolist()
 
-    def problems(self) -> int:
-        """Return the flags of broken invariants."""
-        flags = np.zeros(1, "i8")
-        kernels.problems(self.rules, self.states, flags)
-        return int(flags[0])
+    def problems(self) -> list[str]:
+        """Return what is wrong with the game."""
+        return kernels.problems(self.rules, self.states)
 
 
 def gem_names(mask: int) -> set[str]:

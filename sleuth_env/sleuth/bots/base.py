@@ -6,15 +6,22 @@ questions whose worth is known, and what they do when there is nothing to ask.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
 import numpy as np
 
 from ...bits import advance, below, members, mixed, popcount
 from ...deduction.evidence import EVIDENCE
 from ...deduction.sheet import SHEET, propagate
+from ...doors import decision
 from ...kernels import inner, kernel
 from ..cards import NUM_PAIRS, NUM_SEARCH_CARDS, Options, card_kind, make_rules
+from ..checked import checked_views
 from ..clues import clues
 from ..state import MUST_ACCUSE, OFFER
+from ..view import VIEW
 
 # What a bot sets against the worth of a question, in the same unit.
 COSTS = np.dtype(
@@ -169,6 +176,22 @@ def evidence_and_sheets(rules: np.ndarray, views: np.ndarray) -> tuple[np.ndarra
     return evidence, sheets
 
 
+def checking(act: Callable[[Any, np.ndarray, np.ndarray, np.ndarray], np.ndarray]) -> Any:
+    """Return a bot's ``act`` behind a check of its arguments; what it does not check is its ``kernel``.
+
+    Tables call the kernel (see `doors.unchecked`).
+    """
+
+    @wraps(act)
+    def checked(self: Bot, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        given = decision(views, legal, seeds, VIEW, int(self.rules["num_actions"][0]))
+        checked_views(self.rules, given[0])
+        return act(self, *given)
+
+    checked.kernel = act  # type: ignore[attr-defined]
+    return checked
+
+
 class Bot:
     """A player with a name who knows the rules of their game."""
 
@@ -182,6 +205,7 @@ class Bot:
         """Return this bot as a player of a game with these options."""
         return self if options == self.options else type(self)(options)
 
+    @checking
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game.
 
@@ -192,6 +216,10 @@ class Bot:
                 actions and seed.
 
         Returns:
-            i8 [B]; -1 where nothing is legal.
+            i8 [B].
+
+        Raises:
+            ArrayError: something has another dtype or shape, the views are not of this bot's kind
+                of game, or nothing is legal in some row.
         """
         raise NotImplementedError

@@ -17,7 +17,7 @@ from ...kernels import kernel
 from ..belief import belief, beliefs
 from ..cards import NUM_GEMS, Options
 from ..state import MUST_ACCUSE, OFFER
-from .base import Bot, accuse_or_decline, ask_most, evidence_and_sheets, fall_back, make_costs
+from .base import Bot, accuse_or_decline, ask_most, checking, evidence_and_sheets, fall_back, make_costs
 from .sheet import SHEET_COSTS, ask_by_sheet
 
 # A final question is looked for only while no more gems than this may be missing: more are hardly
@@ -124,6 +124,7 @@ class CountingBot(Bot):
         self._final_question = final_question
         self._gem_to_risk = gem_to_risk
 
+    @checking
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game, see `Bot.act`."""
         evidence, sheets = evidence_and_sheets(self.rules, views)

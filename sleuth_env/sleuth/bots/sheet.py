@@ -18,7 +18,7 @@ from ...kernels import inner, kernel
 from ..belief import affordable
 from ..cards import NUM_GEMS, NUM_QUESTIONS
 from ..rules import is_shown
-from .base import Bot, accuse_or_decline, best_ask, evidence_and_sheets, fall_back, make_costs
+from .base import Bot, accuse_or_decline, best_ask, checking, evidence_and_sheets, fall_back, make_costs
 
 FITTING_ROUNDS = 2
 # The most hypothetical answers that are followed up in one decision, which bounds its time.
@@ -253,6 +253,7 @@ class SheetBot(Bot):
 
     name = "sheet"
 
+    @checking
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game, see `Bot.act`."""
         evidence, sheets = evidence_and_sheets(self.rules, views)

@@ -8,7 +8,7 @@ from ...bits import advance, below, mixed
 from ...kernels import kernel
 from ..cards import NUM_PAIRS
 from ..rules import is_shown
-from .base import Bot, accuse_or_decline, any_legal, evidence_and_sheets, fall_back
+from .base import Bot, accuse_or_decline, any_legal, checking, evidence_and_sheets, fall_back
 
 
 @kernel
@@ -56,6 +56,7 @@ class RandomBot(Bot):
 
     name = "random"
 
+    @checking
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game, see `Bot.act`."""
         actions = np.empty(views.size, np.int64)
@@ -68,6 +69,7 @@ class CautiousBot(Bot):
 
     name = "cautious"
 
+    @checking
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game, see `Bot.act`."""
         evidence, sheets = evidence_and_sheets(self.rules, views)

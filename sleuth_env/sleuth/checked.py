@@ -1,0 +1,129 @@
+"""Rules and views as users hand them in, checked for everything that kernels take for granted.
+
+Axis letters: ``B`` views.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..doors import ANY, ArrayError, Ranges, described, records
+from ..options import OptionError
+from .cards import (
+    ALL_GEMS,
+    ALL_QUESTIONS,
+    ALL_SEARCH_CARDS,
+    NUM_GEMS,
+    NUM_QUESTIONS,
+    NUM_SEARCH_CARDS,
+    QUESTIONS,
+    RULES,
+    Options,
+    make_rules,
+)
+from .state import LEFT, NUM_EVENT_KINDS, NUM_PHASES
+from .view import VIEW
+
+# The options that the record of rules says by another name.
+NAMED = {
+    "first_random": ("first_player", ("seat_0", "random")),
+    "any_time": ("accuse", ("own_turn", "any_time")),
+    "offers_random": ("offer_order", ("clockwise", "random")),
+}
+
+
+def checked_rules(given: Any) -> np.ndarray:
+    """Return rules in the form that kernels take: the record that `make_rules` returns for their options.
+
+    Raises:
+        ArrayError: these are not rules that `make_rules` returns.
+    """
+    if not isinstance(given, np.ndarray) or given.dtype != RULES or given.shape != (1,):
+        raise ArrayError(f"rules must be what make_rules returns, got {described(given)}")
+    return _rules_of(given.tobytes())
+
+
+@lru_cache(maxsize=64)
+def _rules_of(content: bytes) -> np.ndarray:
+    given = np.frombuffer(content, RULES)
+    options: dict[str, Any] = {}
+    for name in RULES.names or ():
+        other, values = NAMED.get(name, (name, (False, True)))
+        number = int(given[name][0]) if given[name].shape == (1,) else 0
+        if name in NAMED and number in (0, 1):
+            options[other] = values[number]
+        elif name in Options.__dataclass_fields__:
+            options[name] = bool(number) if isinstance(getattr(Options, name), bool) else number
+    try:
+        rules = make_rules(Options(**options))
+    except OptionError as error:
+        raise ArrayError(f"rules must be what make_rules returns, got some that no options have: {error}") from None
+    if rules[0] != given[0]:
+        raise ArrayError("rules must be what make_rules returns, got some that have been changed")
+    return rules
+
+
+MOST = 2**31 - 1
+
+
+@lru_cache(maxsize=32)
+def _ranges(num_players: int, missing: int) -> Ranges:
+    seat = (0, num_players - 1)
+    nobody = (-1, num_players - 1)
+    gems = (0, ALL_GEMS)
+    search_cards = (0, ALL_SEARCH_CARDS)
+    limits = {
+        "num_players": (num_players, num_players),
+        "missing": (missing, missing),
+        "seat": seat,
+        "turn": seat,
+        "turn_number": (0, MOST),
+        "phase": (0, NUM_PHASES - 1),
+        "to_act": (0, 1),
+        "first_target": nobody,
+        "first_elements": (0, max(map(len, QUESTIONS))),
+        "pile_size": (0, NUM_SEARCH_CARDS),
+        "hand": gems,
+        "table": gems,
+        "missing_gems": gems,
+        "accusing": gems,
+        "accused": gems,
+        "discards": search_cards,
+        "search": search_cards,
+        "spent": search_cards,
+        "told": (0, ALL_QUESTIONS),
+        "seen": gems,
+        "seen_by": gems,
+        "standing": (0, LEFT),
+        "place": (0, num_players),
+        "exchanges": (0, MOST),
+        "answers": (-1, NUM_GEMS),
+        "askers": (0, (1 << num_players) - 1),
+        # The kind of an event, who asked whom, what and with which card, and the answer.
+        "events": (-1, max(NUM_EVENT_KINDS, NUM_QUESTIONS - 1, NUM_SEARCH_CARDS - 1, NUM_GEMS)),
+    }
+    return Ranges("a view", VIEW, limits)
+
+
+def checked_views(rules: np.ndarray, given: Any) -> np.ndarray:
+    """Return views (VIEW [B]) in the form that kernels take.
+
+    Args:
+        rules: RULES [1], checked.
+        given: what was handed in.
+
+    Raises:
+        ArrayError: these are not views, they are of another kind of game, or a field is out of its
+            range.
+    """
+    views = records("views", given, VIEW, (ANY,), "VIEW")
+    for field in ("num_players", "missing"):
+        wanted = int(rules[field][0])
+        if (views[field] != wanted).any():
+            values = sorted(set(views[field].tolist()))
+            raise ArrayError(f"the views are of games with {field}={values}, the rules of one with {field}={wanted}")
+    _ranges(int(rules["num_players"][0]), int(rules["missing"][0])).check(views)
+    return views
