@@ -82,6 +82,21 @@ def test_a_told_game_shows_a_viewpoint_nothing_that_it_cannot_know(options: Opti
     assert changed >= options.num_players
 
 
+@pytest.mark.parametrize("options", [Options(3), Options(5, winners=2)], ids=option_name)
+def test_a_text_that_ends_in_an_offer_tells_nobody_who_was_asked_first(options: Options) -> None:
+    history = play(options, 1, PATIENT)
+    at = next(k for k, states in enumerate(history.states) if states["phase"][0] == kernels.OFFER)
+    begun = History(options, history.states[: at + 1], history.actions[:at])
+    for viewer in range(options.num_players):
+        stories = []
+        for first in range(options.num_players):
+            last = begun.states[-1].copy()
+            last["offers"][0, : options.num_players] = np.roll(np.arange(options.num_players), -first)
+            last["actor"] = first
+            stories.append(told(History(options, [*begun.states[:-1], last], begun.actions), viewer))
+        assert all(story == stories[0] for story in stories)
+
+
 class FollowedTable:
     """A table at which everybody does what they did in a history."""
 

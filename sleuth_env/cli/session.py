@@ -266,7 +266,8 @@ class Session:
         """Carry out a command, or return the name of the action that a line means, if any."""
         line = " ".join(typed.lower().split())
         if self._doubtful:
-            doubtful, self._doubtful = self._doubtful, ""
+            doubtful = self._doubtful
+            self._doubtful = ""
             if line in YES or line == doubtful:
                 return doubtful
             if line in NO or not line:

@@ -187,7 +187,7 @@ def _worths(options: Options, views: np.ndarray, worlds: Any, place: int) -> tup
     information = worlds.worths(asks["holder"], asks["cards"], asks["shown"])["information"]
     best = int(information.argmax())
     own = [f"{information[at]:.2f}" for at in np.flatnonzero(places == place)[:1]]
-    return (*(own or [""]), _question_words(int(places[best])), f"{information[best]:.2f}")  # type: ignore[return-value]
+    return own[0] if own else "", _question_words(int(places[best])), f"{information[best]:.2f}"
 
 
 def _question_words(place: int) -> str:
