@@ -41,6 +41,7 @@ _HOMES = {
     "load_policy": "sleuth_env.policies.policy",
     "save_policy": "sleuth_env.policies.policy",
     "make_player": "sleuth_env.matches.players",
+    "compile_kernels": "sleuth_env.compilation",
 }
 __all__ = ["GYMNASIUM_ID", "SELF_PLAY_ID", "__version__", *_HOMES]
 

@@ -22,7 +22,8 @@ FIRST_PARTY = {
     "files": (),
     "options": ("checks",),
     "threads": (),
-    "kernels": (),
+    "kernel_cache": (),
+    "kernels": ("kernel_cache",),
     "bits": ("kernels",),
     "layout": ("bits", "doors", "kernels"),
     "game": ("checks", "options"),
@@ -39,8 +40,10 @@ FIRST_PARTY = {
     "sleuth/rules": ("bits", "kernels", "sleuth.cards", "sleuth.results", "sleuth.state"),
     "sleuth/invariants": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/view": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
-    "sleuth/rebuild": ("bits", "checks", "kernels", "sleuth.cards", "sleuth.rules", "sleuth.state"),
-    "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.view", "deduction"),
+    "sleuth/rebuild": (
+        *("bits", "doors", "kernels"),
+        *("sleuth.cards", "sleuth.checked", "sleuth.rules", "sleuth.state", "sleuth.view"),
+    ),
     "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.checked", "sleuth.view", "deduction"),
     "sleuth/notation": ("checks", "game", "sleuth.cards", "sleuth.state"),
     # Texts of whole games and what tells them are the only other places that see states.
@@ -71,9 +74,11 @@ FIRST_PARTY = {
     "envs/aec": ("actions", "checks", "game", "envs.binding", "envs.rendering", "envs.snapshot"),
     "envs/wrappers": ("actions", "envs.aec", "envs.snapshot"),
     "envs/": ("actions", "checks", "game", "threads", "matches", "envs"),
+    # It uses all that a user may use.
+    "compilation": ("game", "kernels", "matches", "policies", "envs"),
     "sleuth_v0": ("game", "envs", "sleuth"),
     # The command line stands above everything but the games; nothing else may use it.
-    "cli/": ("__version__", "checks", "game", "options", "matches", "policies", "cli"),
+    "cli/": ("__version__", "checks", "compilation", "files", "game", "options", "matches", "policies", "cli"),
 }
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
@@ -92,7 +97,7 @@ FRAMEWORKS = {
     "torch": set(),
     "PIL": {"sleuth/drawing/image"},
     "rich": {"cli/report", "cli/screen"},
-    "prompt_toolkit": {"cli/session"},
+    "prompt_toolkit": {"cli/session", "cli/streams"},
 }
 # Those that may be imported inside functions only, so that the package does without them until they
 # are needed.

@@ -15,6 +15,7 @@ from sleuth_env.sleuth import (
     OFFER,
     OUT,
     RIGHT,
+    TURN,
     VIEW,
     WRONG_EVENT,
     Options,
@@ -51,13 +52,6 @@ def seen(options: Options, states: np.ndarray, seat: int) -> np.ndarray:
     return views
 
 
-def broken(options: Options, states: np.ndarray) -> np.ndarray:
-    """Return which invariants are broken in some games."""
-    flags = np.zeros(len(states), np.int64)
-    problems(make_rules(options), states, flags)
-    return flags
-
-
 def deal_of(options: Options, state: np.ndarray, seat: int) -> np.ndarray:
     """Return how the gems of a state lie for a viewer, as `rebuild` takes it."""
     found = np.full((1, NUM_GEMS), -1)
@@ -87,7 +81,7 @@ def test_the_viewer_cannot_tell_a_rebuilt_game_from_its_own(options: Options) ->
             own = seen(options, state, seat)
             games = rebuild(rules, own, deal_of(options, state, seat).repeat(5, 0), rng)
             assert (seen(options, games, seat).tobytes()) == own.repeat(5).tobytes()
-            assert not broken(options, games).any()
+            assert problems(rules, games) == []
             fields = SETTLED_FIELDS + (list(ANNOUNCED) if options.announce_result else [])
             for field in fields:
                 assert (games[field] == state[field]).all(), field
@@ -105,16 +99,14 @@ def test_rebuilt_games_are_played_on_to_their_end(options: Options) -> None:
             for seat in range(options.num_players)
         ]
     )
-    masks = np.zeros((len(games), num_actions(options)), np.uint8)
-    taken = np.zeros(len(games), np.uint8)
-    rewards = np.zeros((len(games), options.num_players))
-    while (games["phase"] != FINISHED).any():
-        games = games[games["phase"] != FINISHED]
+    while len(games := games[games["phase"] != FINISHED]):
+        masks = np.zeros((len(games), num_actions(options)), np.uint8)
+        taken = np.zeros(len(games), np.uint8)
         legal(rules, games, masks)
-        actions = (masks[: len(games)] * rng.random((len(games), masks.shape[1]))).argmax(axis=1)
-        step(rules, games, actions, taken, rewards)
-        assert taken[: len(games)].all()
-        assert not broken(options, games).any()
+        actions = (masks * rng.random(masks.shape)).argmax(axis=1)
+        step(rules, games, actions, taken, np.zeros((len(games), options.num_players)))
+        assert taken.all()
+        assert problems(rules, games) == []
 
 
 @pytest.mark.parametrize("options", [Options(3), Options(4, missing=2), Options(4, super_sleuth=True)], ids=option_name)
@@ -125,7 +117,7 @@ def test_every_deal_of_the_belief_fits(options: Options) -> None:
         own = seen(options, state, 0)
         games = rebuild(rules, own, belief(rules, own).sample(50, rng), rng)
         assert seen(options, games, 0).tobytes() == own.repeat(50).tobytes()
-        assert not broken(options, games).any()
+        assert problems(rules, games) == []
 
 
 @pytest.mark.parametrize("options", ALL_VARIANTS[::4], ids=option_name)
@@ -281,11 +273,14 @@ def test_rows_have_a_view_of_their_own() -> None:
         (lambda deals, own: deals.__setitem__((0, 0), 9), "every gem"),
         (lambda deals, own: deals.__setitem__((0, 0), -5), "every gem"),
         (lambda deals, own: own.__setitem__("phase", FINISHED), "finished"),
+        (lambda deals, own: own.__setitem__("pile_size", 3), "no game"),
+        (lambda deals, own: own.__setitem__("discards", 0), "no game"),
+        (lambda deals, own: own["standing"].__setitem__((0, own["turn"][0]), OUT), "no game"),
     ],
 )
 def test_a_deal_that_does_not_fit_is_refused(change, reason: str) -> None:
     options = Options(3)
-    state = moments(options, (PATIENT,))[3]
+    state = next(state for state in moments(options, (PATIENT,))[1:] if state["phase"][0] == TURN)
     own = seen(options, state, 0)
     deals = deal_of(options, state, 0)
     change(deals, own)
@@ -311,3 +306,19 @@ def test_a_deal_against_an_announced_number_or_a_shown_gem_is_refused() -> None:
                 reasons.add(str(error).split(": ")[1])
     assert any("announced" in reason for reason in reasons)
     assert any("shown" in reason for reason in reasons)
+
+
+def test_wild_arguments_are_refused() -> None:
+    options = Options(3)
+    rules = make_rules(options)
+    state = moments(options, (PATIENT,))[3]
+    own = seen(options, state, 0)
+    deals = deal_of(options, state, 0)
+    rng = np.random.default_rng(0)
+    for wrong in (deals[:, :30], deals * 1.0, deals[0], None):
+        with pytest.raises(ValueError, match="deals must be"):
+            rebuild(rules, own, wrong, rng)
+    with pytest.raises(ValueError, match="views must be"):
+        rebuild(rules, own.repeat(2), deals.repeat(3, 0), rng)
+    with pytest.raises(ValueError, match="views must be"):
+        rebuild(rules, state, deals, rng)

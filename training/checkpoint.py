@@ -1,8 +1,7 @@
-"""Checkpoints, read without trust; the lock of a run folder; the versions of packages."""
+"""Checkpoints, read without trust; the versions of packages."""
 
 from __future__ import annotations
 
-import fcntl
 import math
 import platform
 import re
@@ -10,34 +9,16 @@ from collections.abc import Callable
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import torch
 
 from .config import ConfigError
 
-LOCK = "lock"
 PACKAGES = ("sleuth-env", "numpy", "numba", "torch", "stable_baselines3", "sb3_contrib")
 # What every checkpoint has, and of which type.
 KINDS = {"parameters": dict, "steps": int, "updates": int, "iterations": int, "seconds": float, "pool": list}
-
-
-def locked(folder: Path) -> IO[bytes]:
-    """Take the lock of a run folder until the file is closed.
-
-    The system releases it however the process ends.
-
-    Raises:
-        ConfigError: another process trains in this folder.
-    """
-    file = (folder / LOCK).open("wb")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        file.close()
-        raise ConfigError(f"{folder} is in use: another process is training in it") from error
-    return file
 
 
 def read_checkpoint(path: Path, device: Any) -> dict[str, Any]:

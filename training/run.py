@@ -8,7 +8,6 @@ learning curve), ``checkpoints/``, ``pool/`` (past selves), ``league.csv`` (rati
 from __future__ import annotations
 
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -16,24 +15,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import torch
 import yaml
+from filelock import BaseFileLock
 
+from sleuth_command import TYPED, complain, handled
 from sleuth_env.files import write_atomically
 from sleuth_env.matches.match import evaluate
 from sleuth_env.matches.players import make_player
 from sleuth_env.policies.policy import Policy, save_policy
 from sleuth_env.policies.policy_file import PolicyError, read_metadata
 
-from .checkpoint import all_finite, locked, package_versions, read_checkpoint
+from .checkpoint import all_finite, package_versions, read_checkpoint
 from .config import Config, ConfigError, EvaluationConfig, differences
 from .curve import EVALUATION, SECONDS, STEPS, make_logger
 from .learner import Learned, Learner
+from .lock import locked
 from .opponents import League, Pool
-from .terminal import Screen
+from .terminal import OutputError, Screen
 
 # What a line of progress shows of a row of the curve.
 SHOWN = {
@@ -126,7 +128,7 @@ class Run:
         self.early_stop = EarlyStop(config.evaluation)
         self.league = League()
         self.same_matches = True  # as those in which the run was evaluated before
-        self.lock: IO[bytes] | None = None
+        self.lock: BaseFileLock | None = None
         self.signal = 0
         self.learner = self._make_learner()
 
@@ -260,12 +262,18 @@ class Run:
     def close(self) -> None:
         """Let others train in the folder."""
         if self.lock is not None:
-            self.lock.close()
+            self.lock.release()
 
     # --- training ---
 
     def train(self) -> int:
-        """Train to the end, or to a signal; return the signal's number, 0 at the end."""
+        """Train to the end, or to a signal; return the signal's number, 0 at the end.
+
+        It may be called in any thread; signals reach the main one only.
+
+        Raises:
+            OutputError: nobody can read what is shown any more; a checkpoint has been saved.
+        """
         if not self.same_matches:
             self._begin_matches()
         screen = Screen(self.config.total_steps, self.steps)
@@ -282,6 +290,9 @@ class Run:
                     self.signal = 0  # it came too late to interrupt anything
                 if self.signal:
                     self.checkpoint()
+            except OutputError:
+                self.checkpoint()
+                raise
             finally:
                 screen.close()
                 self.close()
@@ -368,23 +379,21 @@ class Run:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """Let the first Ctrl-C (or SIGTERM) end the run in good order, and the second at once."""
+        """Let the first signal to stop end the run in good order, and a further Ctrl-C at once."""
 
-        def stop(number: int, _: Any) -> None:
-            """Note the signal; the next one meets the handlers of before."""
-            self.signal = number
-            for name, handler in before.items():
-                signal.signal(name, handler)
-            sys.stderr.write("stopping after the current step, with a checkpoint; a second Ctrl-C stops at once\n")
+        def stop(number: int, frame: Any) -> None:
+            """Note the signal; a further one that a person typed meets the handler of before."""
+            if not self.signal:
+                self.signal = number
+                complain("stopping after the current step, with a checkpoint; a second Ctrl-C stops at once\n")
+            elif number in TYPED:
+                handler = before[number]
+                if callable(handler):
+                    handler(number, frame)
+                raise KeyboardInterrupt
 
-        before = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
-        for name in before:
-            signal.signal(name, stop)
-        try:
+        with handled(stop) as before:
             yield
-        finally:
-            for name, handler in before.items():
-                signal.signal(name, handler)
 
     # --- what is kept ---
 

@@ -6,6 +6,7 @@ import argparse
 import math
 import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -195,13 +196,37 @@ def check_writable(name: str | None) -> None:
     if name is None or name == "-":
         return
     try:
-        path = Path(name)
-        place = path if path.exists() else path.parent
-        folder = path.is_dir()
-        there = place.exists()
-        allowed = os.access(place, os.W_OK)
+        why = why_not_writable(name)
     except OSError as error:
         raise CommandError(f"{name[:60]} cannot be written: {error.strerror or error}") from error
-    if folder or not there or not allowed:
-        why = "it is a folder" if folder else "permission denied" if there else "its folder does not exist"
+    if why:
         raise CommandError(f"{name} cannot be written: {why}")
+
+
+def why_not_writable(name: str) -> str:
+    """Return why a file cannot be written; empty where nothing is known against it.
+
+    Raises:
+        OSError: nothing can be found out about it.
+    """
+    path = Path(name)
+    place = path if path.exists() else path.parent
+    if not place.exists():
+        return "its folder does not exist"
+    about = place.stat()
+    if path.is_dir():
+        return "it is a folder"
+    if stat.S_ISFIFO(about.st_mode) or stat.S_ISSOCK(about.st_mode) or stat.S_ISBLK(about.st_mode):
+        # Opening a pipe would wait for somebody who reads it.
+        return "it is not a regular file"
+    if stat.S_ISREG(about.st_mode) and _is_output(about):
+        return "it is where the standard output goes"
+    return "" if os.access(place, os.W_OK) else "permission denied"
+
+
+def _is_output(about: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(about, os.fstat(sys.stdout.fileno()))
+    # What replaces the standard output may be no file.
+    except (OSError, ValueError, AttributeError):
+        return False

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..checks import nearest, one_line
 from ..game import Believes, Bot, Drawn, Game, MissingPartError, Told, Transcribed, needed, player_name
 from ..matches.table import LEARNER_SEAT, Table
 from .screen import columns_for_prose, drawing_size, in_columns, in_paragraphs, in_two_columns, wrapped
-from .streams import WriteError, read_line, write_text
+from .streams import WriteError, check_fruitless, paste_as_typed, read_line, write_text
 
 COMMANDS = {
     "help": "this text; ? and h are short for it",
@@ -63,7 +64,7 @@ def line_reader() -> Callable[[str, Sequence[str]], str]:
     # A menu of completions takes lines of which a small terminal has none to spare: there Tab lists them.
     roomy = shutil.get_terminal_size().lines >= ROOMY
     style = CompleteStyle.COLUMN if roomy else CompleteStyle.READLINE_LIKE
-    session: PromptSession[str] = PromptSession(complete_style=style)
+    session: PromptSession[str] = PromptSession(key_bindings=paste_as_typed(), complete_style=style)
     return lambda prompt, words: session.prompt(
         prompt, completer=WordCompleter(list(words), ignore_case=True, sentence=True)
     )
@@ -193,7 +194,8 @@ class Session:
     def look_back(self) -> None:
         """Let the person look back on a finished game until they leave it or the input ends."""
         self._prose("Type review to see what you knew at each of your turns, save FILE to keep the game; Enter ends.")
-        while True:
+        for fruitless in count():
+            check_fruitless(fruitless)
             try:
                 typed = self.read("the game is over> ", LAST_COMMANDS)
             except EOFError:
@@ -233,7 +235,10 @@ class Session:
         if not fresh and self._out_of_offers(legal):
             self._show_sheet()
         self._announce_decision()
-        while True:
+        # Decisions that are taken back lead nowhere, either.
+        check_fruitless(self.undone)
+        for fruitless in count():
+            check_fruitless(fruitless)
             prompt = self.telling.prompt(self.options, self.view)
             line = self.read(f"{prompt}> ", [*COMMANDS, *legal]).strip()
             name = self._understand(line or ("" if self._doubtful else unsaid), legal)

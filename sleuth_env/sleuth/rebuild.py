@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..bits import draw, members, mixed, popcount, shuffle
-from ..checks import check_number
+from ..doors import ANY, array, records
 from ..kernels import inner, kernel
 from .cards import ALL_SEARCH_CARDS, NUM_GEMS
+from .checked import checked_rules, checked_views
 from .rules import is_shown
 from .state import (
     ACCUSED_EVENT,
@@ -35,9 +36,10 @@ from .state import (
     Q,
     new_states,
 )
+from .view import VIEW
 
 # Why a deal does not fit a view.
-FITS, OVER, OWN, SIZES, SEEN, ANSWER, KNOWN_MISSING, NO_ORDER = range(8)
+FITS, OVER, OWN, SIZES, SEEN, ANSWER, KNOWN_MISSING, NO_GAME = range(8)
 REASONS = {
     OVER: "the game is finished: there is nothing to go on with",
     OWN: "the deal must give every gem to a holder, but for those in the viewer's hand or on the table, which are -1",
@@ -45,7 +47,7 @@ REASONS = {
     SEEN: "the deal takes a gem from an opponent who has shown it to the viewer",
     ANSWER: "the deal contradicts an announced number",
     KNOWN_MISSING: "the deal has other gems missing than the viewer has seen",
-    NO_ORDER: "no order of offers leads to this view; it cannot come from a game",
+    NO_GAME: "no game looks like this view",
 }
 # Orders of offers are drawn until one fits; where a seventh of them fit this is out of reach.
 TRIES = 10_000
@@ -89,11 +91,14 @@ def rebuild(rules: np.ndarray, views: np.ndarray, deals: np.ndarray, rng: np.ran
         STATE [B].
 
     Raises:
-        RebuildError: a deal does not fit its view, or the game is finished.
+        RebuildError: a deal does not fit its view, the game is finished, or no game looks like the
+            view.
+        ArrayError: an argument is not of this kind.
     """
-    deals = np.ascontiguousarray(deals, np.int64)
-    views = views.repeat(len(deals)) if len(views) == 1 else views
-    check_number("the number of views", len(views), len(deals), len(deals), RebuildError)
+    rules = checked_rules(rules)
+    views = checked_views(rules, views)
+    deals = array("deals", deals, np.int64, (ANY, NUM_GEMS))
+    views = views.repeat(len(deals)) if len(views) == 1 else records("views", views, VIEW, (len(deals),), "VIEW")
     states = new_states(len(deals))
     faults = np.zeros(len(deals), np.int64)
     _rebuild(rules, BLANK, views, deals, rng.integers(0, 2**64, len(deals), np.uint64), states, faults)
@@ -116,9 +121,8 @@ def _rebuild(rules, blank, views, deals, seeds, states, faults):
             _copy_seats(rules[0], v, s)
             _show_gems(rules[0], s)
             _draw_accusations(rules[0], v, s)
-            _draw_pile(s)
-            if not _draw_actor(rules[0], v, s):
-                faults[b] = NO_ORDER
+            if not (_draw_pile(s) and _draw_actor(rules[0], v, s)):
+                faults[b] = NO_GAME
             # The next numbers have nothing to do with those that were drawn here.
             s["rng"] = mixed(s["rng"])
 
@@ -237,6 +241,7 @@ def _show_gems(rules, s):
 
 @inner
 def _draw_pile(s):
+    """Shuffle the search cards that lie nowhere else; return whether they are as many as the view says."""
     held = s["discards"]
     for seat in range(P):
         held |= s["search"][seat]
@@ -245,6 +250,7 @@ def _draw_pile(s):
         s["pile"][size] = card
         size += 1
     shuffle(s, s["pile"], size)
+    return size == s["pile_size"]
 
 
 @inner
@@ -332,6 +338,8 @@ def _draw_actor(rules, v, s):
     s["actor"] = s["turn"]
     if v["to_act"]:
         s["accusing"] = v["accusing"]
+    if s["standing"][s["turn"]] != IN and s["phase"] != OFFER:
+        return False
     return s["phase"] != OFFER or _draw_offers(rules, v, s)
 
 
