@@ -237,8 +237,10 @@ class Session:
         self._announce_decision()
         # Decisions that are taken back lead nowhere, either.
         check_fruitless(self.undone)
-        for fruitless in count():
+        fruitless = 0
+        while True:
             check_fruitless(fruitless)
+            fruitless += 1
             prompt = self.telling.prompt(self.options, self.view)
             line = self.read(f"{prompt}> ", [*COMMANDS, *legal]).strip()
             name = self._understand(line or ("" if self._doubtful else unsaid), legal)
