@@ -29,7 +29,6 @@ from .checked import checked_rules, checked_views
 from .clues import clues, read_sheet
 from .notation import NotationError, alternatives, player_name
 from .rules import is_shown, may_ask
-from .state import STATE
 from .transcript import GameRecord, parse_game
 from .view import VIEW, view
 
@@ -250,8 +249,8 @@ def belief_in_game(game: str | GameRecord, player: str | int, step: int | None =
     last = len(afterwards) - 1
     if step is not None and step not in range(last + 1):
         raise NotationError(f"the game has the steps 0 to {last}, got {step!r}")
-    states = np.zeros(1, STATE)
-    states[0] = record.last_state if step is None else afterwards[int(step)]
+    state = record.last_state if step is None else afterwards[int(step)]
+    states = np.frombuffer(state.tobytes(), state.dtype)
     rules = make_rules(record.options)
     views = np.zeros(1, VIEW)
     view(rules, states, np.array([seat], np.int64), views)
