@@ -163,8 +163,12 @@ def _tell(game: Game, options: Any) -> None:
     transcribed = needed(game, Transcribed)
     record = transcribed.parse_game(transcribed.game_text(options, first, actions))
     if has_part(game, Told):
+        telling = needed(game, Told).telling
         for viewpoint in (None, 0):
-            list(needed(game, Told).telling.tell_game(record, viewpoint, viewpoint is None, None, False, True))
+            list(telling.tell_game(record, viewpoint, viewpoint is None, None, None))
+        if has_part(game, Believes):
+            telling.draw_odds(options, views[0])
+            list(telling.review(record, 0))
 
 
 def _believe(worlds: Any) -> None:

@@ -269,8 +269,12 @@ class Believes(Protocol):
 class Drawn(Protocol):
     """drawings"""
 
-    def draw_ansi(self, options: Any, view: Any, colour: bool = False, /) -> str:
-        """Return a drawing of a view (one VIEW record) as text."""
+    def draw_ansi(self, options: Any, view: Any, colour: bool = False, columns: int = 0, lines: int = 0, /) -> str:
+        """Return a drawing of a view (one VIEW record) as text.
+
+        It fits a terminal of so many columns and lines where it can, with two lines to spare for a
+        prompt; 0 stands for enough of them.
+        """
         ...
 
     def draw_rgb(self, options: Any, view: Any, /) -> NDArray[np.uint8]:
@@ -286,7 +290,11 @@ class Transcribed(Protocol):
         ...
 
     def parse_game(self, text: str, /) -> Any:
-        """Read a game text and replay it."""
+        """Read a game text and replay it.
+
+        What follows ``#`` in a line is a comment. The record that is returned has at least
+        `options`, `first_state`, `last_state` (one STATE record each) and `actions` (i8 [T]).
+        """
         ...
 
     def reveal(self, options: Any, state: Any, /) -> dict[str, Any]:
@@ -301,27 +309,42 @@ class Telling(Protocol):
     returns. What is told to a seat depends on a state only as far as the seat may know it.
     """
 
-    COLUMNS: int  # width of the drawings in a terminal
+    COLUMNS: int  # the fewest columns of a terminal that the drawings fit
     FORMS: Mapping[str, str]  # the forms of the actions, as they are typed, and what each means
     HEADINGS: Mapping[str, str]  # short headings of what `Game.counts` counts, where its names are long
 
+    def rules(self, options: Any, /) -> list[str]:
+        """Return the rules in brief, paragraph by paragraph; the first says in three sentences what the goal is."""
+        ...
+
     def tell_game(
-        self, record: Any, viewpoint: int | None, reveal: bool, steps: range | None, colour: bool, odds: bool, /
+        self,
+        record: Any,
+        viewpoint: int | None,
+        reveal: bool,
+        steps: range | None,
+        draw: Callable[[Any], str] | None,
+        /,
     ) -> Iterator[str]:
         """Iterate over the story of a game, one text (of one or more lines) a step.
+
+        A step is something that everybody notices, so that all count alike, whoever looks on.
 
         Args:
             record: the game.
             viewpoint: the seat whose private knowledge and drawing are added; None: public events only.
             reveal: whether to show everything hidden and every action.
             steps: which steps to tell, counted from 1; None: all.
-            colour: whether the drawings are coloured.
-            odds: whether the drawings show exact beliefs, too.
+            draw: draws a view of the viewpoint as text; None: nothing is drawn.
         """
         ...
 
-    def num_steps(self, record: Any, viewpoint: int | None, reveal: bool, /) -> int:
-        """Return the number of steps of `tell_game`."""
+    def num_steps(self, record: Any, /) -> int:
+        """Return the number of steps of a game."""
+        ...
+
+    def review(self, record: Any, seat: int, /) -> Iterator[str]:
+        """Iterate over lines that say what a player knew whenever they decided, and what would have been best."""
         ...
 
     def seat_names(self, view: Any, you: str = "", /) -> list[str]:
@@ -344,7 +367,25 @@ class Telling(Protocol):
         ...
 
     def meant(self, typed: str, names: Iterable[str], /) -> list[str]:
-        """Return those of some names of actions that a typed text can mean: itself, or what it is short for."""
+        """Return those of some names of actions that a typed text can mean: itself, or what it is short for.
+
+        An action that may lose the game is meant by nothing but its name.
+        """
+        ...
+
+    def hint(self, options: Any, view: Any, typed: str, /) -> str:
+        """Return how to do what a typed text asks for, where it means no legal action; "" if nothing is known of it."""
+        ...
+
+    def doubt(self, options: Any, view: Any, action: int, /) -> str:
+        """Return why an action may lose the game although nothing forces it; "" if it does not."""
+        ...
+
+    def proved(self, options: Any, view: Any, /) -> bool:
+        """Return whether whoever has a view can prove all that they need to win.
+
+        Until then a person may let all offers be declined.
+        """
         ...
 
     def news(self, options: Any, state: Any, action: int, view: Any, /) -> list[str]:
@@ -358,12 +399,12 @@ class Telling(Protocol):
         """
         ...
 
-    def ending(self, options: Any, state: Any, /) -> list[str]:
-        """Return what everybody is told when a game is over, line by line."""
+    def ending(self, record: Any, seat: int, /) -> list[str]:
+        """Return what a player is told when a game is over, line by line: the result, and everything hidden."""
         ...
 
-    def draw_odds(self, options: Any, view: Any, colour: bool = False, /) -> str:
-        """Return a drawing of the exact beliefs of whoever has a view as text."""
+    def draw_odds(self, options: Any, view: Any, colour: bool = False, columns: int = 0, lines: int = 0, /) -> str:
+        """Return a drawing of the exact beliefs of whoever has a view as text, see `Drawn.draw_ansi`."""
         ...
 
 

@@ -278,6 +278,15 @@ def test_reveal_tells_the_hidden_cards_and_the_views_do_not(env: Any) -> None:
     assert all(env.view(agent)["missing_gems"][0] == 0 for agent in env.possible_agents)
 
 
+def test_an_illegal_action_is_refused_as_such_in_a_game_too_long_for_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sleuth_env.sleuth.transcript.MAX_TEXT", 10)
+    env = sleuth_v0.raw_env(num_players=3)
+    env.reset(seed=1)
+    with pytest.raises(IllegalAction) as refused:
+        env.step(int(np.flatnonzero(env.action_mask(env.agent_selection) == 0)[0]))
+    assert refused.value.game_text == ""
+
+
 def test_the_game_text_replays_to_the_same_state() -> None:
     env = sleuth_v0.env(num_players=5, winners=2)
     env.reset(seed=9)

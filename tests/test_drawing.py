@@ -9,7 +9,7 @@ import pytest
 from sleuth_env.sleuth.cards import GEMS, NUM_GEMS, NUM_QUESTIONS, PAIRS, Options, make_rules, question_gems
 from sleuth_env.sleuth.clues import read_sheet
 from sleuth_env.sleuth.drawing import COLUMNS, draw_ansi, draw_belief, draw_rgb
-from sleuth_env.sleuth.drawing.scene import HELD, MISSING, OPEN, TABLE, YOURS, gem_at, make_scene
+from sleuth_env.sleuth.drawing.scene import HELD, MISSING, OPEN, ROWS, TABLE, YOURS, gem_at, make_scene
 from sleuth_env.sleuth.notation import gem_name, parse_question
 from sleuth_env.sleuth.state import (
     ACCUSED_EVENT,
@@ -229,6 +229,34 @@ def possible_events(options):
 def test_no_line_is_longer_than_a_terminal_of_120_columns(file):
     for options, seat_view in positions(file):
         assert widest(options, seat_view) <= COLUMNS < 120
+
+
+@each_game
+@pytest.mark.parametrize(("columns", "lines"), [(80, 24), (100, 30), (130, 24)])
+def test_the_drawing_and_a_prompt_fit_a_small_terminal(file, columns, lines):
+    for options, seat_view in positions(file):
+        drawn = draw_ansi(options, seat_view, columns=columns, lines=lines).splitlines()
+        assert max(map(len, drawn)) < columns
+        assert len(drawn) < lines
+
+
+@each_game
+def test_a_small_drawing_shows_every_square_answer_and_search_card(file):
+    for options, seat_view in positions(file, every=20):
+        scene = make_scene(options, seat_view)
+        lines = draw_ansi(options, seat_view, columns=80, lines=24).splitlines()
+        wide = draw_ansi(options, seat_view).splitlines()
+        rows = {line[:18].strip(): line[18:50].split() for line in lines}
+        known = {line[:20].strip(): line[20:56].split() for line in wide}
+        for kind, type_ in ROWS:
+            assert rows[f"{kind} {type_}"] == known[f"{kind} {type_}"]
+        for seat, line in zip(
+            scene.seats, lines[lines.index(next(r for r in lines if "dpo" in r)) + 1 :], strict=False
+        ):
+            counts = ["·" if count < 0 else str(count) for count in seat.answers.tolist()]
+            assert "".join(line[4:].split()) == "".join(counts)
+        if options.num_players < 5:
+            assert all(any(card in line for line in lines) for seat in scene.seats for card in seat.search_cards)
 
 
 @each_count

@@ -105,7 +105,7 @@ FRAMEWORKS = {
     "torch": {"policies/export", "policies/torch_module", "policies/trained"},
     "onnx": {"policies/onnx_graph"},
     "PIL": {"sleuth/drawing/image"},
-    "rich": {"cli/report", "cli/session"},
+    "rich": {"cli/report", "cli/screen"},
     "prompt_toolkit": {"cli/session", "cli/streams"},
 }
 # Those that may be imported inside functions only, so that the package does without them until they

@@ -14,13 +14,15 @@ import pytest
 
 from sleuth_env import sleuth
 from sleuth_env.cli.commands import main
-from sleuth_env.cli.session import COMMANDS, QuitError, Session, in_columns
+from sleuth_env.cli.screen import in_columns
+from sleuth_env.cli.session import COMMANDS, QuitError, Session
 from sleuth_env.game import MissingPartError, Telling, has_part
 from sleuth_env.matches.table import LEARNER_SEAT
 from sleuth_env.sleuth import Options, draw_belief, make_bot
 from sleuth_env.sleuth.notation import action_names, gem_names
-from sleuth_env.sleuth.telling import view_of
-from tests.support.terminal import said, scripted, type_in
+from sleuth_env.sleuth.review import can_prove, first_proof, view_of
+from sleuth_env.sleuth.state import FINISHED
+from tests.support.terminal import played_game, said, scripted, type_in
 
 VARIANTS = [
     Options(num_players=3),
@@ -36,12 +38,12 @@ VARIANTS = [
 def test_a_person_can_play_every_variant_to_its_end(options: Options, seed: int) -> None:
     shown: list[str] = []
     bots = [make_bot("cautious", options) for _ in range(options.num_players - 1)]
-    session = Session(sleuth, options, bots, seed, seed, scripted(seed), shown.append)
+    session = Session(sleuth, options, bots, seed, seed, scripted(seed), shown.append, confirm=False)
     session.run()
     assert session.table.finished[0]
     assert shown[-1] in ("You win!", "You have not won.", "You take place 2.", "You take place 3.")
     missing = ", ".join(gem_names(session.table.states[0]["missing_gems"]))
-    assert shown[-2] == f"Missing: {missing}."
+    assert f"Missing: {missing}." in shown
     record = sleuth.parse_game(session.text)
     assert record.last_state == session.table.states[0]
 
@@ -87,7 +89,7 @@ def test_a_typed_game_shows_hints_lists_and_the_sheet(
     saved = tmp_path / "mine.txt"
     type_in(
         monkeypatch,
-        f"help\nsheet\n7\nlegal blue\n1\nacuse blue-opal-pair\nACCUSE  Blue-Opal\nask +1\nsave\nsave {saved}\nquit\n",
+        f"help\nsheet\n7\nlegal blue\n1\nacuse blue-opal-pair\nACCUSE  Blue-Opal\nsave\nsave {saved}\nquit\n",
     )
     assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
     output, errors = said(capsys)
@@ -143,9 +145,8 @@ def test_a_question_that_one_card_alone_can_pay_needs_no_card(
     type_in(monkeypatch, "ask +1 yellow\nask +1 blue\n")
     assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
     output = capsys.readouterr().out
-    assert (
-        "'ask +1 yellow' is short for several actions: ask +1 yellow with yellow, ask +1 yellow with free.\n" in output
-    )
+    assert "'ask +1 yellow' is short for several actions; type a number:\n" in output
+    assert "   1  ask +1 yellow with yellow    2  ask +1 yellow with free\n" in output
     assert "you asked player_1 (+1) blue with free" in output
 
 
@@ -161,11 +162,11 @@ def test_a_wrong_accusation_puts_the_person_out_and_the_others_play_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # A gem of the person's own hand cannot be missing.
-    type_in(monkeypatch, "accuse blue-opal-solitaire\n")
+    type_in(monkeypatch, "accuse blue-opal-solitaire\nyes\n")
     assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
     output = capsys.readouterr().out
     assert "named by you: blue-opal-solitaire" in output
-    assert "You are out; the others play on." in output
+    assert "You are out: you accuse no more, but you still answer." in output
     assert "You have not won." in output
 
 
@@ -245,6 +246,235 @@ def test_completion_offers_commands_and_legal_actions_only() -> None:
 def test_a_long_list_is_laid_out_in_columns_that_are_read_downwards() -> None:
     assert in_columns(["1 a", "2 bb", "3 c", "4 d", "5 e"], 17) == "1 a  3 c  5 e\n2 bb 4 d"
     assert in_columns(["1 a", "2 bb"], 3) == "1 a\n2 bb"
+
+
+# --- a newcomer ---
+
+MINE = ["--seed", "5", "--options", "first_player=seat_0"]
+
+
+def played(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], typed: str, *words: str) -> str:
+    """Return what is written in a game of seed 5 in which player_0 begins."""
+    type_in(monkeypatch, typed)
+    assert main(["play", *MINE, *words]) == 0
+    return said(capsys)[0]
+
+
+def test_the_goal_is_told_in_three_sentences_at_the_start(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    goal = played(monkeypatch, capsys, "").splitlines()[1]
+    assert goal == sleuth.telling.rules(Options(3))[0]
+    assert len(re.findall(r"\.(?: |$)", goal)) == 3
+
+
+@pytest.mark.parametrize("options", VARIANTS, ids=str)
+def test_the_rules_are_those_of_the_game_that_is_played(options: Options) -> None:
+    text = " ".join(sleuth.telling.rules(options))
+    assert ("you alone are shown" in text) != options.super_sleuth
+    assert ("After every answer" in text) == (options.accuse == "any_time")
+    assert ("You may ask two opponents" in text) == options.double_interrogation
+
+
+def test_help_has_two_short_names_and_the_rules_are_a_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = played(monkeypatch, capsys, "?\nh\nhelp\nrules\n")
+    assert output.count("ask +K QUESTION with CARD  ask the K-th player to your left") == 3
+    assert all(rule in " ".join(output.split()) for rule in sleuth.telling.rules(Options(3)))
+
+
+@pytest.mark.parametrize("columns", [80, 100, 120])
+def test_nothing_is_wider_than_the_terminal(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    output = played(monkeypatch, capsys, "help\nrules\nsheet\nodds\nlegal\naccuse red-opal-pair\nno\nred-pair\n")
+    assert max(map(len, output.splitlines())) < columns
+
+
+def test_a_bare_question_is_understood_as_asking_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = played(monkeypatch, capsys, "red-pair\n2\n")
+    assert "   1  ask +1 red-pair with free    2  ask +2 red-pair with free\n" in output
+    assert "you asked player_2 (+2) red-pair with free" in output
+
+
+def test_a_question_that_cannot_be_asked_is_answered_by_the_reason(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = played(monkeypatch, capsys, "exchange\nblue-pair\n\n\nblue-pair\n")
+    assert "You can ask blue-pair on your turn; now you may only accuse or pass." in output
+    assert "None of your search cards (opal, yellow-diamond, red-pair, pearl-pair) lets you ask blue-pair so" in output
+
+
+@pytest.mark.parametrize(
+    "typed", ["red-par", "blue opal pair", "aks +1 red-pair", "finale", "pair red", "+1 opal pair"]
+)
+def test_no_suggestion_loses_the_game(
+    typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = played(monkeypatch, capsys, f"{typed}\n")
+    (answer,) = [line for line in output.splitlines() if line.startswith(("'", "None", "You can"))]
+    assert not re.search(r"perhaps:.*accuse", answer)
+    if typed != "finale":
+        assert not re.search(r"perhaps:.*final", answer)
+
+
+# --- what may lose the game ---
+
+
+@pytest.mark.parametrize("answer", ["no", "n", "", "sheet"])
+def test_an_unproved_accusation_is_taken_only_after_a_yes(
+    answer: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = played(monkeypatch, capsys, f"accuse red-opal-pair\n{answer}\nexchange\n")
+    assert "It is not proved: 23 gems may still be missing. Type yes for accuse red-opal-pair, no to think" in output
+    assert "accused" not in output.partition("you exchanged")[0]
+    assert "you exchanged search cards" in output
+
+
+@pytest.mark.parametrize("answer", ["yes", "Y", "accuse red-opal-pair"])
+def test_a_confirmed_accusation_is_taken(
+    answer: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "you accused: " in played(monkeypatch, capsys, f"accuse red-opal-pair\n{answer}\n")
+
+
+def test_a_final_question_is_confirmed_and_then_a_guess_need_not_be(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = played(monkeypatch, capsys, "final +1 opal\nyes\naccuse blue-opal-solitaire\nno\naccuse red-opal-pair\n")
+    assert "After a final question you must accuse, and 23 gems may still be missing." in output
+    assert "blue-opal-solitaire is certainly not missing." in output
+    assert "you accused: " in output
+
+
+def test_nothing_is_asked_with_no_confirm(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "you accused: " in played(monkeypatch, capsys, "accuse red-opal-pair\n", "--no-confirm")
+
+
+# --- offers, turns, going back and going on ---
+
+
+def test_waiting_declines_every_offer_until_a_proof_and_the_sheet_is_drawn_when_a_turn_begins(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = played(monkeypatch, capsys, "exchange\nw\nexchange\nexchange\n")
+    assert output.count("accuse or pass (Enter: pass)> ") == 1
+    assert output.count("your turn> ") == 4
+    # One at the start, one at each turn after it.
+    assert output.count("player_0's information sheet") == 4
+
+
+def test_waiting_ends_when_the_missing_gem_is_proved(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    proved = iter([False])
+    monkeypatch.setattr(sleuth.telling, "proved", lambda options, seen: next(proved, True))
+    output = played(monkeypatch, capsys, "exchange\nw\n")
+    assert output.count("You can prove it now.") == 1
+    assert output.count("accuse or pass (Enter: pass)> ") == 2
+
+
+def test_undo_goes_back_to_the_last_decision_and_the_text_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = []
+    for number, typed in enumerate(("exchange\n\n", "undo\nask +1 red\n\nundo\nundo\nexchange\n\n")):
+        path = tmp_path / f"{number}.txt"
+        output = played(monkeypatch, capsys, typed, "--save", str(path))
+        texts.append(path.read_text())
+    assert "There is no decision of yours to take back." in output
+    assert output.count("Your last decision was taken back.") == 2
+    # The bots do what they would have done.
+    assert texts[1] == f"{texts[0]}# decisions taken back: 2\n"
+    assert sleuth.parse_game(texts[1]).last_state == sleuth.parse_game(texts[0]).last_state
+
+
+@pytest.mark.parametrize("given", [[], ["--opponents", "sheet,sheet", "--seat", "player_0"]], ids=["remark", "given"])
+def test_a_saved_game_is_gone_on_with_as_if_it_had_not_been_left(
+    given: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = tmp_path / "whole.txt"
+    cut = tmp_path / "cut.txt"
+    lines = ["exchange", "", "", "opal", "1", "", "", ""]
+    played(monkeypatch, capsys, "\n".join([*lines, ""]), "--save", str(whole))
+    played(monkeypatch, capsys, "exchange\n\n", "--save", str(cut))
+    type_in(monkeypatch, "\n".join([*lines[2:], ""]))
+    assert main(["play", "--continue", str(cut), "--save", str(cut), *given]) == 0
+    assert "Seed 5." in said(capsys)[0]
+    assert cut.read_text() == whole.read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "message"),
+    [
+        (None, [], "the game is over; sleuth replay tells it"),
+        ("file", ["--players", "4"], "--continue takes no --players and no --options"),
+        ("file", ["--seat", "7"], "--seat must be an integer from 0 to 2, got 7"),
+        ("file", [], "the game was played against 'evil.py:run': name the opponents by --opponents"),
+    ],
+)
+def test_what_cannot_be_gone_on_with_is_refused(
+    text: str | None,
+    words: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "game.txt"
+    path.write_text(played_game())
+    if text is not None:
+        path.unlink()
+        played(monkeypatch, capsys, "", "--save", str(path))
+        path.write_text(path.read_text().replace("--opponents sheet,sheet", "--opponents evil.py:run,sheet"))
+    if words == ["--seat", "7"]:
+        words = [*words, "--opponents", "sheet"]
+    assert main(["play", "--continue", str(path), *words]) == 2
+    assert message in said(capsys)[1]
+
+
+# --- the end ---
+
+
+def test_at_the_end_everything_is_shown_and_can_be_looked_back_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "end.txt"
+    output = played(monkeypatch, capsys, f"accuse blue-opal-solitaire\nyes\nnonsense\nreview\nsave {path}\n\n")
+    record = sleuth.parse_game(path.read_text())
+    grid = output.partition("Where every gem was:\n")[2].splitlines()[1:10]
+    found = [line[20:].split() for line in grid]
+    state = record.last_state
+    for column, colour in enumerate(("red", "blue", "green", "yellow")):
+        for row, line in enumerate(grid):
+            gem = sleuth.parse_gem(f"{colour}-{'-'.join(line[:20].split())}")
+            holders = {"MISSING": state["missing_gems"], "table": state["table"], "you": state["hands"][0]}
+            holders |= {f"+{k}": state["hands"][k] for k in (1, 2)}
+            assert int(holders[found[row][column]]) >> gem & 1
+    assert "You could never prove what was missing." in output
+    for k in (1, 2):
+        step = first_proof(record, k)
+        words = "never prove" if step is None else f"prove what was missing from step {step.number}, turn "
+        assert f"player_{k} (+{k}) could {words}" in output
+    assert "'nonsense' is not one of review, sheet, save, quit." in output
+    assert "What player_0 knew before each of their questions and accusations:" in output
+    assert "The input has ended" not in output
+
+
+def test_a_proof_is_possible_from_the_first_step_after_which_one_deal_is_left_for_what_is_missing() -> None:
+    record = sleuth.parse_game(played_game())
+    for seat in range(3):
+        proof = first_proof(record, seat)
+        for step in record.steps():
+            if step.after["phase"] == FINISHED or step.after["accused"][seat]:
+                break
+            assert can_prove(record.options, view_of(record.options, step.after, seat)) == (
+                proof is not None and step.number >= proof.number
+            )
 
 
 # --- a game's own part ---

@@ -13,7 +13,8 @@ import pytest
 from sleuth_env import sleuth
 from sleuth_env.cli.commands import main
 from sleuth_env.sleuth import belief_in_game
-from sleuth_env.sleuth.notation import gem_names
+from sleuth_env.sleuth.notation import action_name, gem_names
+from sleuth_env.sleuth.telling import num_steps
 from tests.support.terminal import played_game, said, type_in
 
 
@@ -83,7 +84,11 @@ def test_a_revealed_replay_shows_the_deal_and_every_action(game_file: Path, caps
     output = capsys.readouterr().out
     assert f"missing: {gem_names(record.first_state['missing_gems'])[0]}\n" in output
     assert all(", ".join(gem_names(hand)) in output for hand in record.first_state["hands"][:3])
-    assert output.count("step ") == len(record.actions)
+    # An announced action is a step; what nobody noticed follows it.
+    told = re.findall(r"^(?:step \d+, turn \d+:|   ) (player_\d: [^|\n]*?)(?: \||$)", output, re.M)
+    assert told == [
+        f"player_{move.before['actor']}: {action_name(move.action, record.options)}" for move in record.moves()
+    ]
 
 
 def test_a_replay_can_be_cut_to_a_range_of_steps(game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -180,7 +185,7 @@ def test_a_long_name_is_not_repeated_in_full(capsys: pytest.CaptureFixture[str])
 def test_steps_beyond_the_end_are_refused_and_an_end_beyond_it_is_the_end(
     game_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    count = len(sleuth.parse_game(played_game()).actions)
+    count = num_steps(sleuth.parse_game(played_game()))
     for steps in (str(count + 1), f"{count + 1}:", "999999999:"):
         assert main(["replay", str(game_file), "--reveal", "--steps", steps]) == 2
         assert said(capsys) == ("", f"sleuth: --steps: the game has the steps 1 to {count}\n")
@@ -204,22 +209,63 @@ def test_a_game_without_an_action_has_a_deal_and_no_steps(
         assert said(capsys) == ("", "sleuth: --steps: the game has no steps\n")
 
 
-@pytest.mark.parametrize("viewpoint", ["none", "player_0", "player_1", "player_2"])
-def test_steps_are_counted_by_what_the_viewpoint_notices(
-    viewpoint: str, game_file: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["replay", str(game_file), "--viewpoint", viewpoint]) == 0
+@pytest.mark.parametrize(
+    "words", [["--viewpoint", "none"], ["--viewpoint", "player_0"], ["--viewpoint", "1"], ["--reveal"]], ids="_".join
+)
+def test_everybody_counts_steps_alike(words: list[str], game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(game_file), *words]) == 0
     numbers = [int(number) for number in re.findall(r"^step (\d+),", capsys.readouterr().out, re.M)]
+    count = num_steps(sleuth.parse_game(game_file.read_text()))
     # Gaps would tell how many others declined to accuse.
-    assert numbers == list(range(1, len(numbers) + 1))
-    assert len(numbers) < len(sleuth.parse_game(game_file.read_text()).actions)
-    assert main(["replay", str(game_file), "--viewpoint", viewpoint, "--steps", "9999"]) == 2
-    assert f"the game has the steps 1 to {len(numbers)}" in capsys.readouterr().err
+    assert numbers == list(range(1, count + 1))
+    assert main(["replay", str(game_file), *words, "--steps", "9999"]) == 2
+    assert f"the game has the steps 1 to {count}" in capsys.readouterr().err
+
+
+def test_a_viewpoint_is_a_name_or_the_number_of_a_seat(game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = []
+    for viewpoint in ("player_1", "1"):
+        assert main(["replay", str(game_file), "--viewpoint", viewpoint, "--steps", ":5"]) == 0
+        told.append(capsys.readouterr().out)
+    assert told[0] == told[1]
+    assert main(["replay", str(game_file), "--viewpoint", "3"]) == 2
+    words = "player_0, player_1, player_2, none, or the number of a seat, 0 to 2, got '3'"
+    assert said(capsys)[1] == f"sleuth: --viewpoint must be one of {words}\n"
+
+
+def test_a_review_says_what_a_player_knew_and_what_was_best_to_ask(
+    game_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", str(game_file), "--review", "--viewpoint", "1"]) == 0
+    lines = said(capsys)[0].splitlines()
+    record = sleuth.parse_game(game_file.read_text())
+    asked = [step for step in record.steps() if step.move is not None and step.move.before["actor"] == 1]
+    assert [int(line[:4]) for line in lines[2:-2]] == [step.number for step in asked]
+    assert all(len(line) < 80 for line in lines[1:-2])
+    # Nothing tells more than the question that tells most.
+    for line in lines[2:-2]:
+        bits = re.findall(r" (\d\.\d\d)", line)
+        assert len(bits) < 2 or float(bits[0]) <= float(bits[1])
+    assert lines[-1].startswith("player_1 could ")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--review"], "--review needs --viewpoint PLAYER: it is one player's"),
+        (["--review", "--viewpoint", "0", "--odds"], "--review is a table of its own"),
+    ],
+)
+def test_a_review_is_one_players_and_a_table_of_its_own(
+    words: list[str], message: str, game_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", str(game_file), *words]) == 2
+    assert message in said(capsys)[1]
 
 
 @pytest.mark.parametrize(
     ("columns", "terminal", "words"),
-    [("80", True, "drawings are 119 columns wide, this terminal has 80"), ("119", True, ""), ("80", False, "")],
+    [("70", True, "drawings are 79 columns wide, this terminal has 70"), ("79", True, ""), ("70", False, "")],
 )
 def test_a_terminal_too_narrow_for_the_drawings_is_told_so(
     columns: str,

@@ -3,40 +3,49 @@
 from __future__ import annotations
 
 import argparse
+import re
 import secrets
 from collections.abc import Sequence
 from typing import Any
 
 from ..checks import check_number
-from ..game import Bot
+from ..game import DEFAULT_GAME, Bot, Transcribed, name_of, needed
 from ..matches.players import make_players
+from ..policies.policy_file import pretrained_names
 from .arguments import LISTED, CommandError, check_writable, file_name, listed, named_options, perhaps_whole
 from .parser import Parser, add_game, add_greedy, add_options, add_seed, chosen_game, command_parser, seats_help
+from .replay import MOST_TEXT, game_of
 from .session import SAVED, QuitError, Session, line_reader
-from .streams import in_colour, show, warn_of_a_narrow_terminal, write_text
+from .streams import WriteError, called, in_colour, read_text, show, warn_of_a_narrow_terminal, write_text
 
 DESCRIPTION = (
-    "Play a game in the terminal. Actions are typed in the notation; help, sheet, odds and legal help. "
-    "Nothing hidden is shown before the end."
+    "Play a game in the terminal. Actions are typed in the notation; help, rules, sheet, odds and legal help, "
+    "undo takes a decision back. Nothing hidden is shown before the end. An accusation that is not proved must be "
+    "confirmed by yes, from a pipe, too."
 )
+PLAYERS = 3
+# What a game text says, in a comment, of how it was played.
+REMARK = re.compile(r"^# sleuth play --seat (\d{1,3}) --seed (\d{1,20}) --opponents (\S+)$", re.M)
 
 
 def make_parser(words: Sequence[str]) -> Parser:
     """Make the parser of this command; of the words only ``--game`` is read here."""
     game = chosen_game(words)
     opponents = f"{game.DEFAULT_BOT},{next(iter(game.BOTS))},policy.safetensors"
-    examples = ["", f"--players 4 --opponents {opponents} --seat 2 --seed 7 --save game.txt"]
+    examples = ["", "--continue game.txt", f"--players 4 --opponents {opponents} --seat 2 --seed 7 --save game.txt"]
     parser = command_parser("play", DESCRIPTION, examples)
     parser.add_argument(
-        "--players", type=perhaps_whole, default=3, metavar="N", help="number of players, you among them"
+        "--players", type=perhaps_whole, metavar="N", help=f"number of players, you among them (default: {PLAYERS})"
     )
     parser.add_argument(
         "--opponents",
-        default=game.DEFAULT_BOT,
         metavar="NAMES",
-        help=f"{LISTED}, from your left on; one name fills all seats; each {seats_help(game)}",
+        help=f"{LISTED}, from your left on; one name fills all seats; "
+        f"each {seats_help(game)} (default: {game.DEFAULT_BOT})",
     )
-    parser.add_argument("--seat", type=perhaps_whole, default=0, metavar="K", help="your seat, from 0")
+    parser.add_argument(
+        "--seat", type=seat_word, metavar="K", help="your seat, from 0; or player_0, player_1, ... (default: 0)"
+    )
     add_seed(parser, None, "settles deal and bots; drawn and shown if left out")
     add_game(parser)
     add_options(parser, game)
@@ -47,43 +56,118 @@ def make_parser(words: Sequence[str]) -> Parser:
         metavar="FILE",
         help="write the game text here at the end, however the game ends, replacing the file",
     )
+    parser.add_argument(
+        "--continue",
+        dest="continued",
+        type=file_name,
+        metavar="FILE",
+        help="go on with a saved game, which settles players and options; seat, seed and bots are those it was played "
+        "with unless others are named",
+    )
+    parser.add_argument(
+        "--no-confirm",
+        action="store_true",
+        help="take accusations that are not proved, and final questions, without asking whether they are meant",
+    )
     return parser
 
 
 def run(args: argparse.Namespace) -> int:
     """Play the game."""
-    options = named_options(args.game, args.options, num_players=args.players)
-    check_number("--seat", args.seat, 0, args.players - 1, CommandError)
     if args.save == "-":
         raise CommandError("--save needs a file: stdout shows the game")
+    if args.continued is not None:
+        session = _continued(args)
+    else:
+        players = PLAYERS if args.players is None else args.players
+        options = named_options(args.game, args.options, num_players=players)
+        session = _session(args, options, args.opponents or args.game.DEFAULT_BOT)
     check_writable(args.save)
-    seed = secrets.randbits(32) if args.seed is None else args.seed
-    session = Session(args.game, options, _opponents(args, options), args.seat, seed, line_reader(), _show, in_colour())
     warn_of_a_narrow_terminal(session.telling.COLUMNS)
     try:
-        _show(f"Seed {seed}.")
+        _show(f"Seed {session.seed}.")
         session.run()
+        session.look_back()
     except QuitError:
         _show("You have left the game.")
     except EOFError:
         _show("\nThe input has ended; the game is not over.")
     finally:
         if args.save:
-            write_text(args.save, session.text)
+            write_text(args.save, _text_of(session))
             _show(SAVED.format(args.save))
     return 0
+
+
+def _text_of(session: Session) -> str:
+    try:
+        return session.text
+    except ValueError as error:
+        raise WriteError(f"the game cannot be saved: {error}") from error
+
+
+def seat_word(text: str) -> int | str:
+    """Read a seat: its number, or its name; what is neither stays text, for whoever knows the seats to refuse.
+
+    >>> seat_word("2"), seat_word("player_2"), seat_word("x")
+    (2, 2, 'x')
+    """
+    return perhaps_whole(text.removeprefix("player_"))
+
+
+def _session(args: argparse.Namespace, options: Any, opponents: str, record: Any = None) -> Session:
+    """Make the session of a new game, or of one that is gone on with."""
+    seat = 0 if args.seat is None else args.seat
+    check_number("--seat", seat, 0, options.num_players - 1, CommandError)
+    seed = secrets.randbits(32) if args.seed is None else args.seed
+    bots = _opponents(args, options, opponents)
+    reader = line_reader()
+    return Session(
+        args.game, options, bots, seat, seed, reader, _show, in_colour(), record=record, confirm=not args.no_confirm
+    )
+
+
+def _continued(args: argparse.Namespace) -> Session:
+    """Make the session of a saved game."""
+    if args.players is not None or args.options:
+        raise CommandError("--continue takes no --players and no --options: the game text settles them")
+    text = read_text(args.continued, MOST_TEXT)
+    # The default is not a choice: the text says which game it is of.
+    args.game = game_of(text, called(args.continued), None if name_of(args.game) == DEFAULT_GAME else args.game)
+    try:
+        record = needed(args.game, Transcribed).parse_game(text)
+    except ValueError as error:
+        raise CommandError(f"{called(args.continued)}: {error}") from error
+    if record.last_state["actor"] < 0:
+        raise CommandError(f"{called(args.continued)}: the game is over; sleuth replay tells it")
+    found = REMARK.search(text)
+    opponents = args.opponents or (_harmless_opponents(args, found[3]) if found else args.game.DEFAULT_BOT)
+    if found:
+        args.seat = int(found[1]) if args.seat is None else args.seat
+        args.seed = int(found[2]) % 2**64 if args.seed is None else args.seed
+    return _session(args, record.options, opponents, record)
+
+
+def _harmless_opponents(args: argparse.Namespace, names: str) -> str:
+    """Return the opponents that a text names; no file is opened because a text says so."""
+    known = {*args.game.BOTS, *pretrained_names(args.game.NAME)}
+    foreign = [name for name in names.split(",") if name not in known]
+    if foreign:
+        raise CommandError(f"the game was played against {foreign[0][:40]!r}: name the opponents by --opponents")
+    return names
 
 
 def _show(text: str) -> None:
     show([text.rstrip("\n")])
 
 
-def _opponents(args: argparse.Namespace, options: Any) -> list[Bot]:
-    names = listed(args.opponents, "--opponents")
-    wanted = args.players - 1
+def _opponents(args: argparse.Namespace, options: Any, given: str) -> list[Bot]:
+    names = listed(given, "--opponents")
+    wanted = options.num_players - 1
     names = names * wanted if len(names) == 1 else names
     if len(names) != wanted:
         raise CommandError(
-            f"a game of {args.players} players needs {wanted} opponents, or one name for all of them, got {len(names)}"
+            f"a game of {options.num_players} players needs {wanted} opponents, "
+            f"or one name for all of them, got {len(names)}"
         )
     return make_players(args.game, options, names, args.greedy, args.allow_pickle)

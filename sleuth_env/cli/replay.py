@@ -6,11 +6,14 @@ import argparse
 import io
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
 
-from ..game import DEFAULT_GAME, GAMES, Believes, Game, Told, Transcribed, load_game, needed, player_name
+from ..game import DEFAULT_GAME, GAMES, Believes, Drawn, Game, Told, Transcribed, load_game, needed, player_name
 from .arguments import CommandError, file_name, steps
 from .parser import Parser, add_game, command_parser
+from .screen import drawing_size
 from .streams import called, in_colour, read_line, read_text, warn_of_a_narrow_terminal
 
 # Characters. A longer text is not of a game.
@@ -22,6 +25,7 @@ EXAMPLES = (
     "game.txt",
     "game.txt --viewpoint player_1 --odds --steps 10:20",
     "game.txt --reveal",
+    "game.txt --review --viewpoint 0",
 )
 
 
@@ -34,7 +38,7 @@ def make_parser(words: Sequence[str]) -> Parser:
         "--viewpoint",
         default="none",
         metavar="PLAYER",
-        help="player_0, player_1, ...: add what that player knows; none: public events only",
+        help="player_0, player_1, ..., or the number of a seat: add what that player knows; none: public events only",
     )
     text = "with a viewpoint: show its odds, too, that is what that player may believe about the hidden cards"
     parser.add_argument("--odds", action="store_true", help=text)
@@ -42,31 +46,29 @@ def make_parser(words: Sequence[str]) -> Parser:
     parser.add_argument(
         "--steps", type=steps, metavar="FROM:TO", help="only these steps, from 1; either end may be left out"
     )
+    text = (
+        "with a viewpoint: what that player knew whenever they asked or accused, and what was best to ask, in a table"
+    )
+    parser.add_argument("--review", action="store_true", help=text)
     parser.add_argument("--pause", action="store_true", help="wait for Enter after each step")
     return parser
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the story of the game."""
-    if args.pause and args.file == "-":
-        raise CommandError("--pause needs a file: stdin is the game text")
-    if args.odds and args.viewpoint == "none":
-        raise CommandError("--odds needs --viewpoint PLAYER: they are one player's")
+    _check_asked(args)
     text = read_text(args.file, MOST_TEXT)
-    game = args.game or _game_of(text, called(args.file))
-    telling = needed(game, Told).telling
-    if args.odds:
+    game = game_of(text, called(args.file), args.game)
+    needed(game, Told)
+    if args.odds or args.review:
         needed(game, Believes)
     try:
         record = needed(game, Transcribed).parse_game(text)
     except ValueError as error:
         raise CommandError(f"{called(args.file)}: {error}") from error
-    viewpoint = _viewpoint(args.viewpoint, record.options.num_players)
-    chosen = _chosen(args.steps, telling.num_steps(record, viewpoint, args.reveal)) if args.steps else None
-    if viewpoint is not None:
-        warn_of_a_narrow_terminal(telling.COLUMNS)
+    story = _story(args, game, record)
     pausing = args.pause
-    for told in telling.tell_game(record, viewpoint, args.reveal, chosen, in_colour(), args.odds):
+    for told in story:
         sys.stdout.write(told.rstrip("\n") + "\n")
         if pausing:
             sys.stdout.flush()
@@ -75,8 +77,47 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _game_of(text: str, name: str) -> Game:
-    """Return the game that a text names in its first line, such as ``sleuth game 1``."""
+def _check_asked(args: argparse.Namespace) -> None:
+    """Raise CommandError where two arguments contradict each other."""
+    if args.pause and args.file == "-":
+        raise CommandError("--pause needs a file: stdin is the game text")
+    if args.odds and args.viewpoint == "none":
+        raise CommandError("--odds needs --viewpoint PLAYER: they are one player's")
+    if args.review and args.viewpoint == "none":
+        raise CommandError("--review needs --viewpoint PLAYER: it is one player's")
+    if args.review and (args.odds or args.reveal or args.steps):
+        raise CommandError("--review is a table of its own: it takes no --odds, --reveal or --steps")
+
+
+def _story(args: argparse.Namespace, game: Game, record: Any) -> Iterator[str]:
+    """Return what is written, text by text."""
+    telling = needed(game, Told).telling
+    viewpoint = _viewpoint(args.viewpoint, record.options.num_players)
+    chosen = _chosen(args.steps, telling.num_steps(record)) if args.steps else None
+    if viewpoint is None:
+        return telling.tell_game(record, None, args.reveal, chosen, None)
+    if args.review:
+        return telling.review(record, viewpoint)
+    warn_of_a_narrow_terminal(telling.COLUMNS)
+    draw = partial(_drawing, game, record.options, args.odds)
+    return telling.tell_game(record, viewpoint, args.reveal, chosen, draw)
+
+
+def _drawing(game: Game, options: Any, odds: bool, view: Any) -> str:
+    """Return the drawing of a view, with its odds below it."""
+    size = drawing_size()
+    drawing = needed(game, Drawn).draw_ansi(options, view, in_colour(), *size)
+    return drawing + (needed(game, Told).telling.draw_odds(options, view, in_colour(), *size) if odds else "")
+
+
+def game_of(text: str, name: str, given: Game | None) -> Game:
+    """Return the game that was given, or that a text names in its first line, such as ``sleuth game 1``.
+
+    Raises:
+        CommandError: the text is of a game that no file may name.
+    """
+    if given is not None:
+        return given
     lines = (line.partition("#")[0].strip() for line in io.StringIO(text))
     found = re.match(r"(\w+) game [0-9]", next(filter(None, lines), ""))
     # A text that names none is for the default game to refuse.
@@ -104,6 +145,8 @@ def _viewpoint(name: str, num_players: int) -> int | None:
     names = [player_name(seat) for seat in range(num_players)]
     if name == "none":
         return None
-    if name not in names:
-        raise CommandError(f"--viewpoint must be one of {', '.join(names)}, none, got {name[:40]!r}")
-    return names.index(name)
+    seats = {**{name: seat for seat, name in enumerate(names)}, **{str(seat): seat for seat in range(num_players)}}
+    if name not in seats:
+        numbers = f"or the number of a seat, 0 to {num_players - 1}"
+        raise CommandError(f"--viewpoint must be one of {', '.join(names)}, none, {numbers}, got {name[:40]!r}")
+    return seats[name]

@@ -6,10 +6,10 @@ actions, events and prompts are called is the affair of its `telling`.
 
 from __future__ import annotations
 
-import io
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import count
 from typing import Any
@@ -19,19 +19,33 @@ import numpy as np
 from ..checks import nearest, one_line
 from ..game import Believes, Bot, Drawn, Game, MissingPartError, Told, Transcribed, needed, player_name
 from ..matches.table import LEARNER_SEAT, Table
+from .screen import columns_for_prose, drawing_size, in_columns, in_paragraphs, in_two_columns, wrapped
 from .streams import WriteError, check_fruitless, paste_as_typed, read_line, write_text
 
 COMMANDS = {
-    "help": "this text",
+    "help": "this text; ? and h are short for it",
+    "rules": "the rules in brief",
     "sheet": "what you know",
     "odds": "what you may believe about the hidden cards",
     "legal": "the numbered list of your legal actions; legal WORD ... lists those that contain all the words",
+    "wait": "decline every offer until you can prove what you need, or until you type it again; w is short for it",
+    "undo": "take your last decision back, with all that came after it",
     "save": "write the game so far to a new file, save FILE; it shows every hidden card",
-    "quit": "leave the game",
+    "quit": "leave the game; what was saved can be gone on with",
 }
+SHORT = {"?": "help", "h": "help", "w": "wait"}
+# After the end of a game.
+LAST_COMMANDS = ("review", "sheet", "save", "quit")
+YES = ("yes", "y")
+NO = ("no", "n")
 NEAR = 4
+CONSIDERED = 16
+# How like the first word of an action that may lose the game a typed word must be for it to be proposed.
+ALIKE = 0.7
 LISTED = 8
 QUOTED = 60
+# Lines of a terminal that has room for a drawing and a menu.
+ROOMY = 32
 SAVED = "Saved to {}: it shows every hidden card; sleuth replay tells it."
 
 
@@ -45,8 +59,12 @@ def line_reader() -> Callable[[str, Sequence[str]], str]:
         return read_plainly
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
+    from prompt_toolkit.shortcuts import CompleteStyle
 
-    session: PromptSession[str] = PromptSession(key_bindings=paste_as_typed())
+    # A menu of completions takes lines of which a small terminal has none to spare: there Tab lists them.
+    roomy = shutil.get_terminal_size().lines >= ROOMY
+    style = CompleteStyle.COLUMN if roomy else CompleteStyle.READLINE_LIKE
+    session: PromptSession[str] = PromptSession(key_bindings=paste_as_typed(), complete_style=style)
     return lambda prompt, words: session.prompt(
         prompt, completer=WordCompleter(list(words), ignore_case=True, sentence=True)
     )
@@ -69,20 +87,6 @@ def read_plainly(prompt: str, words: Sequence[str]) -> str:
     return line
 
 
-def in_columns(entries: Sequence[str], width: int) -> str:
-    """Lay out entries in as many columns as fit, to be read downwards."""
-    from rich.columns import Columns
-    from rich.console import Console
-    from rich.text import Text
-
-    size = max(map(len, entries))
-    file = io.StringIO()
-    # An entry that is wider than the terminal is not broken.
-    console = Console(file=file, width=max(width, size + 1), color_system=None, legacy_windows=False)
-    console.print(Columns(map(Text, entries), width=size, column_first=True))
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
-
-
 class Session:
     """One game of a person against bots.
 
@@ -96,6 +100,9 @@ class Session:
             completed; EOFError at the end of input.
         write: shows a text.
         colour: whether the sheet is coloured.
+        record: a game that is gone on with, as `parse_game` returns it; the seed then settles no
+            more than the bots' random choices.
+        confirm: whether to ask before an action that may lose the game is taken.
 
     Raises:
         MissingPartError: the game cannot be told, drawn or written as text.
@@ -111,6 +118,8 @@ class Session:
         read: Callable[[str, Sequence[str]], str],
         write: Callable[[str], object],
         colour: bool = False,
+        record: Any = None,
+        confirm: bool = True,
     ) -> None:
         self.telling = needed(game, Told).telling
         self.drawn = needed(game, Drawn)
@@ -118,17 +127,27 @@ class Session:
         self.game = game
         self.options = options
         self.seat = seat
+        self.seed = seed
         self.read = read
         self.write = write
         self.colour = colour
+        self.confirm = confirm
         seats = np.full(options.num_players, LEARNER_SEAT)
         for k in range(1, options.num_players):
             seats[(seat + k) % options.num_players] = k - 1
         self.table = Table(game, options, 1, opponents, seats)
         self.table.deal(0, seed)
-        self.first_state = self.table.states[0].copy()
         self.actions: list[int] = []
-        self._listed = False
+        self.undone = 0
+        self._decided: list[int] = []  # how many actions had been taken before each of the person's decisions
+        self._waits = False
+        self._listed: dict[int, str] = {}
+        self._doubtful = ""
+        if record is not None:
+            self.table.states[0] = record.first_state
+        self.first_state = self.table.states[0].copy()
+        if record is not None:
+            self._go_to(record.actions.tolist())
 
     @property
     def view(self) -> Any:
@@ -137,8 +156,15 @@ class Session:
 
     @property
     def text(self) -> str:
-        """The game so far as a game text, hidden cards included."""
-        return self.transcribed.game_text(self.options, self.first_state, self.actions)
+        """The game so far as a game text, hidden cards included, with how it was played in comments."""
+        text = self.transcribed.game_text(self.options, self.first_state, self.actions)
+        return f"{text}{''.join(f'# {line}{chr(10)}' for line in self._remarks())}"
+
+    def _remarks(self) -> Iterator[str]:
+        opponents = ",".join(one_line(bot.name) for bot in self.table.bots)
+        yield f"sleuth play --seat {self.seat} --seed {self.seed} --opponents {opponents}"
+        if self.undone:
+            yield f"decisions taken back: {self.undone}"
 
     @cached_property
     def action_names(self) -> list[str]:
@@ -151,70 +177,156 @@ class Session:
         Raises:
             QuitError, EOFError: the game is not over.
         """
+        self._prose(self.telling.rules(self.options)[0])
         names = self.telling.seat_names(self.view, "you")[1:]
         others = (f"{name} is {bot.name}" for name, bot in zip(names, self.table.bots, strict=True))
-        self.write(f"You are {player_name(self.seat)}; to your left, in the order of play: {', '.join(others)}.")
-        self.write("Type help for the forms of actions and the commands.")
+        self._prose(f"You are {player_name(self.seat)}; to your left, in the order of play: {', '.join(others)}.")
+        self.write("Type help for the forms of actions and the commands, rules for the rules.")
         self._show_sheet()
+        fresh = True
         while not self.table.finished[0]:
-            if self.table.waiting[0]:
-                self._decide()
-            else:
-                self.table.play_round()
-            self._tell_last()
+            acted = self._decide(fresh) if self.table.waiting[0] else self.table.play_round()
+            fresh = False
+            if acted:
+                self._tell_last()
         self._tell_result()
 
-    def _decide(self) -> None:
-        """Ask the person until they choose a legal action, and take it."""
-        legal = {self.action_names[a]: int(a) for a in np.flatnonzero(self.table.legal(0)[0])}
-        self._listed = False
-        self._announce_decision()
-        prompt = self.telling.prompt(self.options, self.view)
+    def look_back(self) -> None:
+        """Let the person look back on a finished game until they leave it or the input ends."""
+        self._prose("Type review to see what you knew at each of your turns, save FILE to keep the game; Enter ends.")
         for fruitless in count():
             check_fruitless(fruitless)
-            line = self.read(f"{prompt}> ", [*COMMANDS, *legal]).strip()
-            name = self._understand(line or self.telling.unsaid(self.options, self.view), legal)
-            if name is not None:
-                self.table.step(0, legal[name])
+            try:
+                typed = self.read("the game is over> ", LAST_COMMANDS)
+            except EOFError:
                 return
+            word, _, rest = typed.strip().partition(" ")
+            word = word.lower()
+            if word in ("", "quit"):
+                return
+            if word == "review":
+                self._review()
+            elif word == "sheet":
+                self._show_sheet()
+            elif word == "save":
+                self._save(rest.strip())
+            else:
+                self._prose(f"{word[:QUOTED]!r} is not one of {', '.join(LAST_COMMANDS)}.")
+
+    # --- decisions ---
+
+    def _decide(self, fresh: bool = False) -> bool:
+        """Ask the person until they choose a legal action, and take it.
+
+        Args:
+            fresh: whether the sheet has just been drawn.
+
+        Returns:
+            Whether they did; not where they took their last decision back.
+        """
+        legal = {self.action_names[a]: int(a) for a in np.flatnonzero(self.table.legal(0)[0])}
+        unsaid = self.telling.unsaid(self.options, self.view)
+        if self._waits and unsaid in legal and not self._can_prove():
+            self.table.step(0, legal[unsaid])
+            return True
+        self._listed = {}
+        self._doubtful = ""
+        taken = len(self._decided)
+        if not fresh and self._out_of_offers(legal):
+            self._show_sheet()
+        self._announce_decision()
+        # Decisions that are taken back lead nowhere, either.
+        check_fruitless(self.undone)
+        fruitless = 0
+        while True:
+            check_fruitless(fruitless)
+            fruitless += 1
+            prompt = self.telling.prompt(self.options, self.view)
+            line = self.read(f"{prompt}> ", [*COMMANDS, *legal]).strip()
+            name = self._understand(line or ("" if self._doubtful else unsaid), legal)
+            if len(self._decided) < taken:
+                return False
+            if name is not None:
+                self._decided.append(len(self.actions))
+                self.table.step(0, legal[name])
+                return True
+
+    def _can_prove(self) -> bool:
+        """Whether the person, who waits for that, can prove what they need; if so they wait no longer."""
+        if not self.telling.proved(self.options, self.view):
+            return False
+        self._waits = False
+        self.write("You can prove it now.")
+        return True
+
+    def _out_of_offers(self, legal: dict[str, int]) -> bool:
+        """Return whether the person may do more than answer an offer: a turn of theirs has begun, or goes on."""
+        blocks = self.game.action_blocks(self.options)
+        offered = [blocks[name] for name in self.game.OFFERED]
+        return not all(any(block.start <= action < block.stop for block in offered) for action in legal.values())
 
     def _announce_decision(self) -> None:
         for line in self.telling.announcement(self.options, self.view):
-            self.write(line)
+            self._prose(line)
 
     def _understand(self, typed: str, legal: dict[str, int]) -> str | None:
         """Carry out a command, or return the name of the action that a line means, if any."""
         line = " ".join(typed.lower().split())
+        if self._doubtful:
+            doubtful = self._doubtful
+            self._doubtful = ""
+            if line in YES or line == doubtful:
+                return doubtful
+            if line in NO or not line:
+                self.write("It was not done.")
+                return None
         if line in legal:
-            return line
+            return self._confirmed(line, legal)
         word, _, rest = line.partition(" ")
+        word = SHORT.get(word, word)
         commands: dict[str, Callable[[], None]] = {
             "help": self._help,
+            "rules": self._show_rules,
             "sheet": self._show_sheet,
             "odds": self._show_odds,
             "legal": lambda: self._list_legal(rest, legal),
+            "wait": self._wait,
+            "undo": self._undo,
             # The name of a file is taken as it was typed.
             "save": lambda: self._save("".join(typed.split(maxsplit=1)[1:])),
             "quit": self._quit,
         }
         if word in commands:
             commands[word]()
+            if word == "wait" and self._waits:
+                unsaid = self.telling.unsaid(self.options, self.view)
+                return unsaid if unsaid in legal else None
             return None
         if line.isdecimal():
-            return self._numbered(line, list(legal))
+            name = self._numbered(line)
+            return None if name is None else self._confirmed(name, legal)
         meant = self.telling.meant(line, legal)
         if len(meant) == 1:
-            return meant[0]
+            return self._confirmed(meant[0], legal)
         if meant:
-            self.write(f"{line!r} is short for several actions: {', '.join(meant)}.")
+            self._list(f"{line!r} is short for several actions; type a number:", dict(enumerate(meant, 1)))
         else:
             self._hint(line, list(legal))
         return None
 
-    def _numbered(self, digits: str, names: list[str]) -> str | None:
+    def _confirmed(self, name: str, legal: dict[str, int]) -> str | None:
+        """Return the name of an action, or None if the person must confirm first that they mean it."""
+        doubt = self.telling.doubt(self.options, self.view, legal[name]) if self.confirm else ""
+        if not doubt:
+            return name
+        self._doubtful = name
+        self._prose(f"{doubt} Type yes for {name}, no to think again.")
+        return None
+
+    def _numbered(self, digits: str) -> str | None:
         number = int(digits) if len(digits) < QUOTED else 0
-        if self._listed and 1 <= number <= len(names):
-            return names[number - 1]
+        if number in self._listed:
+            return self._listed[number]
         if self._listed:
             self.write(f"There is no number {digits[:QUOTED]} in the list.")
         else:
@@ -226,28 +338,58 @@ class Session:
         if not line:
             self.write("Type an action; help shows the forms, legal lists what you may do.")
             return
+        hint = self.telling.hint(self.options, self.view, line)
+        if hint:
+            self._prose(hint)
+            return
         wrong = "is not legal now" if self.telling.meant(line, self.action_names) else "is not an action"
         begun = [name for name in names if name.startswith(line)]
-        near = begun[:LISTED] or nearest(line, [*names, *COMMANDS], NEAR)
+        near = self._harmless(line, begun)[:LISTED]
+        near = near or self._harmless(line, nearest(line, [*names, *COMMANDS], CONSIDERED))[:NEAR]
         perhaps = f"perhaps: {', '.join(near)}" if near else "help shows the forms, legal lists what you may do"
-        self.write(f"{line[:QUOTED]!r} {wrong}; {perhaps}.")
+        self._prose(f"{line[:QUOTED]!r} {wrong}; {perhaps}.")
+
+    def _harmless(self, line: str, names: list[str]) -> list[str]:
+        """Return those names of actions and commands that may be proposed to somebody who typed a line.
+
+        One that may lose the game is proposed only to whoever typed nearly its first word.
+        """
+        seen = self.view
+        first = line.partition(" ")[0]
+
+        def is_harmless(name: str) -> bool:
+            """Return whether one may be proposed."""
+            if name in COMMANDS or SequenceMatcher(None, first, name.split()[0]).ratio() >= ALIKE:
+                return True
+            return not self.telling.doubt(self.options, seen, self.action_names.index(name))
+
+        return [name for name in names if is_harmless(name)]
+
+    def _list(self, heading: str, entries: dict[int, str]) -> None:
+        """Show actions with numbers, which may be typed afterwards."""
+        self._prose(heading)
+        self.write(in_columns([f"{number:4}  {name}" for number, name in entries.items()], columns_for_prose()))
+        self._listed = entries
 
     def _list_legal(self, words: str, legal: dict[str, int]) -> None:
-        shown = [
-            f"{number:4}  {name}" for number, name in enumerate(legal, 1) if all(word in name for word in words.split())
-        ]
-        if shown:
-            self.write(in_columns(shown, shutil.get_terminal_size().columns))
+        entries = {number: name for number, name in enumerate(legal, 1) if all(word in name for word in words.split())}
+        if entries:
+            self.write(in_columns([f"{number:4}  {name}" for number, name in entries.items()], columns_for_prose()))
         else:
             self.write(f"No legal action contains {words[:QUOTED]!r}.")
-        self._listed = True
+        # Every number stays what it is, whichever of them are shown.
+        self._listed = dict(enumerate(legal, 1))
+
+    # --- commands ---
 
     def _help(self) -> None:
-        rows = {**self.telling.FORMS, **COMMANDS}
-        self.write("\n".join(f"  {name:<26} {meaning}" for name, meaning in rows.items()))
+        self.write(in_two_columns({**self.telling.FORMS, **COMMANDS}, columns_for_prose()))
+
+    def _show_rules(self) -> None:
+        self.write(in_paragraphs(self.telling.rules(self.options), columns_for_prose()))
 
     def _show_sheet(self) -> None:
-        self.write(self.drawn.draw_ansi(self.options, self.view, self.colour))
+        self.write(self.drawn.draw_ansi(self.options, self.view, self.colour, *drawing_size()))
 
     def _show_odds(self) -> None:
         try:
@@ -255,7 +397,39 @@ class Session:
         except MissingPartError as error:
             self.write(f"{error}.")
             return
-        self.write(self.telling.draw_odds(self.options, self.view, self.colour))
+        self.write(self.telling.draw_odds(self.options, self.view, self.colour, *drawing_size()))
+
+    def _wait(self) -> None:
+        if not self._waits and self.telling.proved(self.options, self.view):
+            self.write("You can prove it now.")
+            return
+        self._waits = not self._waits
+        if self._waits:
+            self._prose("Offers are declined for you until you can prove what you need; wait again ends that.")
+        else:
+            self.write("You are asked at every offer.")
+
+    def _undo(self) -> None:
+        """Go back to the person's last decision; the bots then choose as they would have."""
+        if not self._decided:
+            self.write("There is no decision of yours to take back.")
+            return
+        kept = self._decided.pop()
+        self._waits = False
+        self.undone += 1
+        self._go_to(self.actions[:kept])
+        self.write("Your last decision was taken back.")
+
+    def _go_to(self, actions: Sequence[int]) -> None:
+        """Play the game again from its deal, with given actions and without asking anybody."""
+        seats = self.table.seats.copy()
+        self.table.deal(0, self.seed)
+        self.table.states[0] = self.first_state
+        self.table.seats[:] = LEARNER_SEAT
+        for action in actions:
+            self.table.step(0, action)
+        self.table.seats[:] = seats
+        self.actions = list(actions)
 
     def _quit(self) -> None:
         raise QuitError
@@ -267,10 +441,16 @@ class Session:
             return
         try:
             write_text(name, self.text, replace=False)
-        except WriteError as error:
+        except (WriteError, ValueError) as error:
             self.write(f"{one_line(str(error))}.")
             return
         self.write(SAVED.format(name))
+
+    # --- what is told ---
+
+    def _prose(self, text: str) -> None:
+        columns = drawing_size()[0]
+        self.write(wrapped(text, columns_for_prose()) if columns else text)
 
     def _tell_last(self) -> None:
         """Report the last action as far as the person may know it."""
@@ -279,8 +459,15 @@ class Session:
         for line in self.telling.news(self.options, self.table.states[0], action, self.view):
             self.write(line)
 
+    def _record(self) -> Any:
+        return self.transcribed.parse_game(self.text)
+
+    def _review(self) -> None:
+        for line in self.telling.review(self._record(), self.seat):
+            self.write(line)
+
     def _tell_result(self) -> None:
-        for line in self.telling.ending(self.options, self.table.states[0]):
+        for line in self.telling.ending(self._record(), self.seat):
             self.write(line)
         places = self.table.standings(0)[0]
         place = int(places[self.seat])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -217,7 +218,9 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
     def _refusal(self, number: int, agent: str) -> Exception:
         error = refusal(self.game, self.options, number, self.action_mask(agent), agent)
         if has_part(self.game, Transcribed):
-            error.game_text = self.game_text()
+            # A game too long for a text is refused in the same words.
+            with suppress(ValueError):
+                error.game_text = self.game_text()
         return error
 
     def _pay(self, rewards: list[float]) -> None:

@@ -232,7 +232,8 @@ def belief_in_game(game: str | GameRecord, player: str | int, step: int | None =
     Args:
         game: the text, or what `parse_game` makes of it.
         player: a name (``player_1``) or a seat.
-        step: the number of actions after which, from 0; None: where the text ends.
+        step: the step after which, counted as `sleuth replay` counts them: what everybody hears, 0 is
+            the deal; None: where the text ends.
 
     Raises:
         NotationError: the text is wrong, or it has no such player or step.
@@ -241,16 +242,18 @@ def belief_in_game(game: str | GameRecord, player: str | int, step: int | None =
         raise NotationError(f"a game is a text or what parse_game makes of one, got {game!r:.100}")
     record = parse_game(game) if isinstance(game, str) else game
     names = [player_name(seat) for seat in range(record.options.num_players)]
-    last = len(record.actions)
     seat = names.index(player) if player in names else player
     if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or seat not in range(len(names)):
         raise NotationError(f"the player must be {alternatives(str(player), names)}")
+    afterwards = [told.after for told in record.steps()]
+    last = len(afterwards) - 1
     if step is not None and step not in range(last + 1):
         raise NotationError(f"the game has the steps 0 to {last}, got {step!r}")
-    at = last if step is None else int(step)
+    state = record.last_state if step is None else afterwards[int(step)]
+    states = np.frombuffer(state.tobytes(), state.dtype)
     rules = make_rules(record.options)
     views = np.zeros(1, VIEW)
-    view(rules, record.states[at : at + 1], np.array([seat], np.int64), views)
+    view(rules, states, np.array([seat], np.int64), views)
     return belief(rules, views)
 
 

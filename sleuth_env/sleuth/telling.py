@@ -7,15 +7,26 @@ the viewpoint of the public, of one player, or with every hidden card.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from . import rules
-from .cards import Options, make_rules
-from .drawing.text import COLUMNS, draw_ansi, draw_belief
-from .notation import PHASE_NAMES, action_name, event_text, gem_names, player_name, search_card_names
+from .cards import NUM_SEARCH_CARDS, QUESTIONS, Options, action_blocks, make_rules
+from .drawing.compact import COLUMNS
+from .drawing.text import draw_belief
+from .notation import (
+    PHASE_NAMES,
+    action_name,
+    event_text,
+    gem_name,
+    gem_names,
+    player_name,
+    question_name,
+    search_card_name,
+    search_card_names,
+)
+from .review import can_prove, ending, known_missing, review, view_of
+from .rules import is_shown as shown_by_rules
 from .state import (
     ACCUSED_EVENT,
     ASK_EVENT,
@@ -28,29 +39,31 @@ from .state import (
     RIGHT,
     RIGHT_EVENT,
     SECOND,
-    STATE,
     TURN,
     WRONG_EVENT,
 )
-from .transcript import GameRecord, Move, pile_names, result_text, winner_names
-from .view import VIEW, view
+from .transcript import GameRecord, Move, Step, is_public, pile_names, result_text, winner_names
 
 __all__ = [
     "COLUMNS",
     "FORMS",
     "HEADINGS",
     "announcement",
+    "doubt",
     "draw_odds",
     "ending",
-    "is_public",
+    "hint",
     "meant",
     "news",
     "num_steps",
     "prompt",
+    "proved",
     "reveal",
+    "review",
+    "rules",
     "seat_names",
     "tell_game",
-    "told_moves",
+    "told_view",
     "unsaid",
     "view_of",
 ]
@@ -69,6 +82,8 @@ PROMPTS = {
     OFFER: "accuse or pass (Enter: pass)",
     MUST_ACCUSE: "now accuse",
 }
+QUESTION_NAMES = frozenset(question_name(question) for question in range(len(QUESTIONS)))
+SEARCH_CARD_NAMES = frozenset(search_card_name(card) for card in range(NUM_SEARCH_CARDS))
 ACCUSATIONS = (RIGHT_EVENT, WRONG_EVENT, ACCUSED_EVENT)
 
 
@@ -80,46 +95,39 @@ def tell_game(
     viewpoint: int | None = None,
     reveal: bool = False,
     steps: range | None = None,
-    colour: bool = False,
-    odds: bool = False,
+    draw: Callable[[Any], str] | None = None,
 ) -> Iterator[str]:
     """Iterate over the story of a game, one text (of one or more lines) a step.
+
+    A step is what everybody heard, so all count them alike. What follows it in silence, passes for
+    instance, is not told but where everything is revealed; and whatever is shown to a viewpoint is
+    what it knew when the next step came: before, it could be seen in which order the players were
+    offered to accuse.
 
     Args:
         record: the game, as `parse_game` returns it.
         viewpoint: the seat whose private knowledge and drawing are added; None: public events only.
         reveal: whether to show the hidden deal and every action, passes and accused gems too.
-        steps: which steps to tell, see `told_moves`, from 1; default: all.
-        colour: whether the drawings are coloured.
-        odds: whether the drawings show what the viewpoint may believe, too.
+        steps: which steps to tell, from 1; default: all. The deal is told with the first.
+        draw: draws what the viewpoint knows (VIEW record); default: nothing is drawn.
     """
-    draw = partial(draw_ansi, record.options, colour=colour, belief=odds)
-    if reveal:
-        yield "\n".join(_deal_lines(record))
-    if viewpoint is not None and (steps is None or 1 in steps):
-        yield draw(view_of(record.options, record.first_state, viewpoint))
-    number = 0
-    for number, move in enumerate(told_moves(record, viewpoint, reveal), 1):
-        if steps is None or number in steps:
-            yield "\n".join(_step_lines(record.options, number, move, viewpoint, reveal, draw))
-    if steps is None or number in steps:
+    last = 0
+    for step in record.steps():
+        last = step.number
+        chosen = steps is None or max(step.number, 1) in steps
+        # The hidden deal is shown whichever steps are told.
+        lines = list(_step_lines(record, step, viewpoint, reveal)) if chosen or step.number == 0 else []
+        if chosen and viewpoint is not None and draw is not None:
+            lines.append(draw(told_view(record.options, step.after, viewpoint)))
+        if lines:
+            yield "\n".join(lines)
+    if steps is None or max(last, 1) in steps:
         yield from _result_lines(record, reveal)
 
 
-def told_moves(record: GameRecord, viewpoint: int | None, reveal: bool) -> Iterator[Move]:
-    """Iterate over the actions that the viewpoint notices, or all if everything is revealed.
-
-    Only these are steps of a story: a gap in the numbers would tell how many others declined to
-    accuse, and so the order of the offers.
-    """
-    for move in record.moves():
-        if reveal or is_public(record.options, move.after, move.action) or viewpoint == move.before["actor"]:
-            yield move
-
-
-def num_steps(record: GameRecord, viewpoint: int | None, reveal: bool) -> int:
+def num_steps(record: GameRecord) -> int:
     """Return the number of steps of `tell_game`."""
-    return sum(1 for _ in told_moves(record, viewpoint, reveal))
+    return max(step.number for step in record.steps())
 
 
 def _deal_lines(record: GameRecord) -> Iterator[str]:
@@ -134,62 +142,53 @@ def _deal_lines(record: GameRecord) -> Iterator[str]:
 def _result_lines(record: GameRecord, reveal: bool) -> Iterator[str]:
     """Iterate over lines that say how the game stands at the end of the text.
 
-    In an unfinished game it is hidden who has been offered to accuse.
+    In an unfinished game it is hidden who has been offered to accuse; in a finished one who was right,
+    where that is not announced.
     """
     state = record.last_state
     finished = state["phase"] == FINISHED
-    yield f"result: {result_text(state) if finished or reveal else 'unfinished'}"
+    if reveal or (finished and record.options.announce_result):
+        yield f"result: {result_text(state)}"
+    else:
+        yield f"result: {'over, who was right is not announced' if finished else 'unfinished'}"
     if finished and record.options.winners == 1 and record.options.announce_result and state["num_right"]:
         yield f"missing: {', '.join(gem_names(state['missing_gems']))}"
 
 
-def _step_lines(
-    options: Options, number: int, move: Move, viewpoint: int | None, reveal: bool, draw: Callable[[Any], str]
-) -> Iterator[str]:
-    """Iterate over the lines of one action.
+def _step_lines(record: GameRecord, step: Step, viewpoint: int | None, everything: bool) -> Iterator[str]:
+    """Iterate over the lines of one step.
 
-    First a heading with what everybody saw, then what else the viewpoint knows, and its drawing if
-    that may have changed.
+    First a heading with what everybody saw, then what else the viewpoint knows.
     """
-    before, action, state = move
-    public = is_public(options, state, action)
-    actor = int(before["actor"])
-    told = f"{player_name(actor)}: {action_name(action, options)}"
-    event = event_text(state["events"][0], [player_name(seat) for seat in range(options.num_players)])
-    if reveal:
-        words = f"{told} | {event}" if public else told
-    else:
-        words = event if public else f"{told}, which nobody else knows"
-    yield f"step {number}, turn {int(before['turn_number'])}: {words}"
-    if viewpoint is not None and (public or viewpoint == actor):
-        seen = view_of(options, state, viewpoint)
-        yield from (f"    {line}" for line in private_lines(options, seen, seat_names(seen)) if public)
-        yield draw(seen)
+    options = record.options
+    if step.move is not None:
+        before, _, state = step.move
+        words = event_text(state["events"][0], [player_name(seat) for seat in range(options.num_players)])
+        if everything:
+            words = f"{_action_words(options, step.move)} | {words}"
+        yield f"step {step.number}, turn {int(before['turn_number'])}: {words}"
+        if viewpoint is not None:
+            seen = told_view(options, step.after, viewpoint)
+            yield from (f"    {line}" for line in private_lines(options, seen, seat_names(seen)))
+    elif everything:
+        yield from _deal_lines(record)
+    if everything:
+        yield from (f"    {_action_words(options, move)}" for move in step.silent)
+
+
+def _action_words(options: Options, move: Move) -> str:
+    return f"{player_name(int(move.before['actor']))}: {action_name(move.action, options)}"
 
 
 # --- what one seat is told ---
 
 
-def view_of(options: Options, state: Any, seat: int) -> np.void:
-    """Return what a seat knows of one game (STATE record) as one VIEW record."""
-    states = np.zeros(1, STATE)
-    views = np.zeros(1, VIEW)
-    states[0] = state
-    view(make_rules(options), states, np.array([seat], np.int64), views)
-    return views[0]
-
-
-def is_public(options: Options, state: Any, action: int) -> bool:
-    """Return whether an action was announced.
-
-    A pass is not, nor is a gem of an accusation of which more are to be named.
-
-    Args:
-        options: of the game.
-        state: STATE record, after the action.
-        action: its number.
-    """
-    return bool(action != make_rules(options)["pass_at"][0] and state["accusing"] == 0)
+def told_view(options: Options, state: Any, seat: int) -> np.void:
+    """Return what a seat knows as a story shows it (VIEW record): not whether it is the one offered to accuse now."""
+    seen = view_of(options, state, seat)
+    if seen["phase"] == OFFER:
+        seen["to_act"] = 0
+    return seen
 
 
 def is_shown(options: Options, question: int) -> bool:
@@ -199,7 +198,7 @@ def is_shown(options: Options, question: int) -> bool:
     (False, True, False)
     """
     # The plain function of the kernels' helper; where numba is switched off, it is that itself.
-    rule = getattr(rules.is_shown, "py_func", rules.is_shown)
+    rule = getattr(shown_by_rules, "py_func", shown_by_rules)
     return bool(rule(make_rules(options)[0], question))
 
 
@@ -224,7 +223,7 @@ def private_lines(options: Options, seen: Any, names: list[str]) -> list[str]:
     """
     kind, asker, target, question, _, _ = (int(field) for field in seen["events"][0])
     if kind in ACCUSATIONS:
-        return _accusation_lines(seen, asker, names)
+        return _accusation_lines(seen, kind, asker, names)
     if kind not in (ASK_EVENT, FINAL_EVENT) or 0 not in (asker, target) or not is_shown(options, question):
         return []
     # A hand never changes, so what the asker has ever seen of it and what matches are the cards
@@ -234,9 +233,11 @@ def private_lines(options: Options, seen: Any, names: list[str]) -> list[str]:
     return [f"shown by {names[target]} to {names[asker]}: {', '.join(shown) or 'nothing'}"]
 
 
-def _accusation_lines(seen: Any, asker: int, names: list[str]) -> list[str]:
+def _accusation_lines(seen: Any, kind: int, asker: int, names: list[str]) -> list[str]:
     lines = [f"named by {names[0]}: {', '.join(gem_names(seen['accused']))}"] if asker == 0 else []
-    if seen["missing_gems"] and (asker == 0 or seen["phase"] == FINISHED):
+    # Not wherever they are known: whether the game ends with this accusation or after some more
+    # offers would tell whether the accuser was the last who was asked.
+    if seen["missing_gems"] and (asker == 0 or kind == RIGHT_EVENT):
         lines.append(f"missing: {', '.join(gem_names(seen['missing_gems']))}")
     return lines
 
@@ -269,12 +270,30 @@ def unsaid(options: Options, seen: Any) -> str:
 def meant(typed: str, names: Iterable[str]) -> list[str]:
     """Return those names of actions that a typed text can mean.
 
-    The card of a question may be left out.
+    The card of a question may be left out, and so may ``ask`` and the player. A question that ends
+    in an accusation is never meant unless it is typed in full.
 
     >>> meant("ask +1 blue", ["ask +1 blue with blue", "ask +1 blue with free", "pass"])
     ['ask +1 blue with blue', 'ask +1 blue with free']
+    >>> meant("red-pair", ["ask +1 red-pair with free", "ask +2 red-pair with free", "final +1 red-pair"])
+    ['ask +1 red-pair with free', 'ask +2 red-pair with free']
     """
-    return [name for name in names if name == typed or name.startswith(f"{typed} with ")]
+    words = typed.split()
+    found = []
+    for name in names:
+        if name == typed:
+            return [name]
+        if name.startswith("ask ") and _is_short_for(words, name.split()):
+            found.append(name)
+    return found
+
+
+def _is_short_for(typed: list[str], name: list[str]) -> bool:
+    """Return whether typed words are those of ``ask +K QUESTION with CARD``, some of them left out."""
+    rest = typed[1:] if typed[:1] == ["ask"] else typed
+    if rest[:1] == [name[1]]:
+        rest = rest[1:]
+    return rest in (name[2:3], name[2:])
 
 
 def news(options: Options, state: Any, action: int, seen: Any) -> list[str]:
@@ -293,18 +312,99 @@ def news(options: Options, state: Any, action: int, seen: Any) -> list[str]:
     lines += [f"    {line}" for line in private_lines(options, seen, names)]
     actor = int(seen["events"][0, 1])
     own = int(seen["standing"][0])
-    if actor == 0 and own in (OUT, RIGHT) and seen["phase"] != FINISHED:
-        lines.append(f"You {'are out' if own == OUT else 'were right'}; the others play on.")
+    # Never that the others play on: where the turn limit is reached it would tell whether the viewer
+    # was the last who was asked.
+    if actor == 0 and own == OUT:
+        lines.append("You are out: you accuse no more, but you still answer.")
+    if actor == 0 and own == RIGHT and options.winners > 1:
+        lines.append("You were right: the others play for the places that are left.")
     return lines
 
 
-def ending(options: Options, state: Any) -> list[str]:
-    """Return what everybody is told when a game is over (STATE record)."""
-    missing = ", ".join(gem_names(state["missing_gems"]))
-    return [f"Game over in turn {int(state['turn_number'])}: {result_text(state)}.", f"Missing: {missing}."]
-
-
 draw_odds = draw_belief
+
+
+def rules(options: Options) -> list[str]:
+    """Return the rules in brief, paragraph by paragraph; the first says in three sentences what the goal is."""
+    missing = {1: "One of the 36 gem cards is", 2: "Two of the 36 gem cards are", 3: "Three of the 36 gem cards are"}
+    it = "it" if options.missing == 1 else "them"
+    first = (
+        "the first to do so wins" if options.winners == 1 else f"the first {options.winners} to do so take the places"
+    )
+    when = "After every answer, and on your turn," if options.accuse == "any_time" else "On your turn"
+    lines = [
+        f"{missing[options.missing]} missing; all the others are in the players' hands or open on the table. "
+        f"Ask the others how many gems of a kind they hold, and deduce what is missing from the answers. "
+        f"Then accuse: name {it}, and {first}; whoever names something else is out.",
+        "A gem has a colour (red, blue, green, yellow), a kind (diamond, pearl, opal) and a type (solitaire, pair, "
+        "cluster), such as blue-opal-pair; each of the 36 combinations exists once.",
+        "On your turn ask one opponent a question with one or two of these words, such as opal or blue-pair. It costs "
+        "one of your four search cards, which must allow it: blue-opal asks blue-opal, free-blue asks blue or blue "
+        "and any other word, free asks anything. Everybody hears the number"
+        + ("." if options.super_sleuth else "; if the question has two words, you alone are shown the matching gems."),
+        "Instead you may exchange your four search cards, or ask a final question: free, and any question at all, "
+        "but you must accuse right after it.",
+        f"{when} you may accuse. Nobody else learns what you named. If you are wrong you are out of the race, but "
+        "you keep answering.",
+        "The sheet shows who may have each gem: 1, 2, ... is the player so many places to your left (+1, +2, ...), "
+        "? means that it may be missing, a dot that it cannot be there.",
+    ]
+    if options.missing > 1:
+        lines.append(f"An accusation names all {options.missing} missing gems, one after the other, in any order.")
+    if options.double_interrogation:
+        lines.append("You may ask two opponents a turn: one a question with one word, the other one with two words.")
+    return lines
+
+
+# --- help in typing ---
+
+
+def hint(options: Options, seen: Any, typed: str) -> str:
+    """Return why a question that was typed cannot be asked now, and what can be done; "" if it is not a question."""
+    words = [word for word in typed.split() if word not in ("ask", "final", "with") and word[0] != "+"]
+    # Anything else was meant to be something else, such as an accusation.
+    if not words or words[0] not in QUESTION_NAMES or not all(word in SEARCH_CARD_NAMES for word in words):
+        return ""
+    question = words[0]
+    if seen["phase"] not in (TURN, SECOND):
+        may = "accuse or pass" if seen["phase"] == OFFER else "accuse"
+        return f"You can ask {question} on your turn; now you may only {may}."
+    cards = ", ".join(search_card_names(seen["search"][0]))
+    also = f"; final +1 {question} asks it free, but then you must accuse" if seen["phase"] == TURN else ""
+    return f"None of your search cards ({cards}) lets you ask {question} so{also}."
+
+
+def doubt(options: Options, seen: Any, action: int) -> str:
+    """Return why an action may lose the game although nothing forces it, in words; "" if it does not.
+
+    Args:
+        options: of the game.
+        seen: VIEW record, of the player who would take it.
+        action: its number.
+    """
+    blocks = action_blocks(options)
+    accuses = blocks["accuse"].start <= action < blocks["accuse"].stop
+    asks_last = blocks["final"].start <= action < blocks["final"].stop
+    if not accuses and not asks_last:
+        return ""
+    proved, possible = known_missing(options, seen)
+    open_gems = (possible & ~proved).bit_count()
+    if asks_last:
+        if proved.bit_count() == options.missing:
+            return ""
+        return f"After a final question you must accuse, and {open_gems} gems may still be missing."
+    gem = action - blocks["accuse"].start
+    if proved >> gem & 1:
+        return ""
+    if not possible >> gem & 1:
+        return f"{gem_name(gem)} is certainly not missing."
+    # Whoever must accuse can only guess.
+    return "" if seen["phase"] == MUST_ACCUSE else f"It is not proved: {open_gems} gems may still be missing."
+
+
+def proved(options: Options, seen: Any) -> bool:
+    """Return whether a player (one VIEW record) can prove what is missing."""
+    return can_prove(options, seen)
 
 
 # --- everything ---

@@ -68,6 +68,32 @@ class Move(NamedTuple):
     after: np.void
 
 
+class Step(NamedTuple):
+    """What was announced at one moment of a game, and what went on in silence until the next announcement.
+
+    Steps are what everybody counts alike, whoever looks on. Whatever is told to a player about a step
+    is taken from ``after``: who passed before whom can be seen in the states between, and nowhere else.
+    """
+
+    number: int  # from 1; 0 is the deal
+    move: Move | None  # the announced action; None: the deal
+    silent: list[Move]  # passes, and gems of an accusation of which more are to be named
+    after: np.void  # STATE in which the next announced action is taken, or the last one
+
+
+def is_public(options: Options, state: Any, action: int) -> bool:
+    """Return whether an action was announced.
+
+    A pass is not, nor is a gem of an accusation of which more are to be named.
+
+    Args:
+        options: of the game.
+        state: STATE record, after the action.
+        action: its number.
+    """
+    return bool(action != make_rules(options)["pass_at"][0] and state["accusing"] == 0)
+
+
 @dataclass(frozen=True, eq=False)
 class GameRecord:
     """A game read from its text.
@@ -93,6 +119,23 @@ class GameRecord:
             after = replay.copy()
             yield Move(before, action, after)
             before = after
+
+    def steps(self) -> Iterator[Step]:
+        """Replay the game, announcement by announcement; the deal comes first, as step 0."""
+        number = 0
+        announced = None
+        silent: list[Move] = []
+        after = self.first_state
+        for move in self.moves():
+            if is_public(self.options, move.after, move.action):
+                yield Step(number, announced, silent, after)
+                number += 1
+                announced = move
+                silent = []
+            else:
+                silent.append(move)
+            after = move.after
+        yield Step(number, announced, silent, after)
 
     @cached_property
     def states(self) -> np.ndarray:

@@ -18,10 +18,14 @@ class Replay:
         history: the game as it was.
         viewer: the seat that must not notice.
         seed: for the random changes.
+        order: what is kept of the order of offers: "seen", all that the viewer's record shows at every
+            moment; "asked", who accused before or after the viewer was asked; "accused", who accused
+            after whom, which is all that a story of the game tells.
     """
 
-    def __init__(self, history: History, viewer: int, seed: int) -> None:
+    def __init__(self, history: History, viewer: int, seed: int, order: str = "seen") -> None:
         self.original = history
+        self.order = order
         self.viewer = viewer
         self.rng = random.Random(seed)
         self.options = history.options
@@ -94,11 +98,10 @@ class Replay:
         """
         first_gem = int(self.rules["accuse_at"][0])
         no_more = int(self.rules["pass_at"][0])
-        seen = [
-            seat for seat in queue if seat == self.viewer or any(first_gem <= action < no_more for action in done[seat])
-        ]
+        accused = [seat for seat in queue if any(first_gem <= action < no_more for action in done[seat])]
+        seen = [seat for seat in queue if seat in accused or (self.order != "accused" and seat == self.viewer)]
         mixed = self.rng.sample(queue, len(queue))
-        while (mixed[-1] in seen) != (queue[-1] in seen):
+        while self.order == "seen" and (mixed[-1] in seen) != (queue[-1] in seen):
             self.rng.shuffle(mixed)
         in_order = iter(seen)
         return [next(in_order) if seat in seen else seat for seat in mixed]

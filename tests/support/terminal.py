@@ -46,6 +46,7 @@ def scripted(seed: int, accuse: float = 0.02) -> Callable[[str, Sequence[str]], 
 def played_game() -> str:
     """Return the text of a game of somebody who plays at random against two sheet bots."""
     options = Options(num_players=3)
-    session = Session(sleuth, options, [make_bot("sheet", options)] * 2, 0, 11, scripted(11), lambda text: None)
+    bots = [make_bot("sheet", options)] * 2
+    session = Session(sleuth, options, bots, 0, 11, scripted(11), lambda text: None, confirm=False)
     session.run()
     return session.text
