@@ -48,8 +48,10 @@ FIRST_PARTY = {
     # the test below).
     "sleuth/doors": (
         "doors",
-        "options",
+        "game",
         "sleuth.cards",
+        "sleuth.checked",
+        "sleuth.invariants",
         "sleuth.results",
         "sleuth.rules",
         "sleuth.state",
