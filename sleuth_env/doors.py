@@ -143,7 +143,8 @@ def written(name: str, value: Any, dtype: DTypeLike, shape: Shape, kind: str = "
         ArrayError: it is not such an array, or is read-only.
     """
     wanted = np.dtype(dtype)
-    fits = isinstance(value, np.ndarray) and _fits(value.shape, shape) and _takes(value.dtype, wanted)
+    masked = isinstance(value, np.ma.MaskedArray)
+    fits = isinstance(value, np.ndarray) and not masked and _fits(value.shape, shape) and _takes(value.dtype, wanted)
     if not fits:
         what = f"{kind} records" if wanted.names else f"an array that holds {wanted}"
         raise _refusal(name, what, shape, value)
@@ -266,7 +267,8 @@ class Ranges:
         Raises:
             ArrayError: a field of one is out of its range.
         """
-        numbers = (found.view(kind).reshape(len(found), -1) for kind in ("i1", "i4", "i8"))
+        size = found.dtype.itemsize
+        numbers = (found.view(kind).reshape(len(found), size // int(kind[1])) for kind in ("i1", "i4", "i8"))
         row, place = _first_outside(self._code, *numbers)
         if row < 0:
             return
