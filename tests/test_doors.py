@@ -30,7 +30,7 @@ RULES = sleuth.make_rules(OPTIONS)
 GAMES = 4
 NUM_ACTIONS = sleuth.num_actions(OPTIONS)
 # What names of arguments stand for arrays.
-ARRAYS = {"rules", "states", "views", "evidence", "seeds", "legal", "actions", "seats", "out"}
+ARRAYS = {"rules", "states", "views", "evidence", "seeds", "legal", "seats", "out"}
 
 
 def states() -> np.ndarray:
