@@ -1,4 +1,4 @@
-"""The console script ``sleuth``, and the guard against Ctrl-C of every command line here.
+"""The console script ``sleuth``; what every command line here does about signals and lost streams.
 
 It is loaded before anything that takes time to load, and lies next to the package, because
 importing anything of `sleuth_env` imports Gymnasium first.
@@ -6,49 +6,129 @@ importing anything of `sleuth_env` imports Gymnasium first.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
+
+# What asks a process to stop, as far as the system has it: Ctrl-C, `kill`, a closed terminal, and on
+# Windows Ctrl-Break or a closed console.
+STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)]
+# What a person types, who may ask a second time.
+TYPED = [getattr(signal, name) for name in ("SIGINT", "SIGBREAK") if hasattr(signal, name)]
+# Seconds. The end of a session or a terminal sends several signals, which count as one.
+ECHO = 5
+
+
+# --- signals ---
 
 
 @contextmanager
-def noted_signals(*numbers: int) -> Iterator[list[int]]:
+def handled(handler: Callable[[int, Any], None]) -> Iterator[dict[int, Any]]:
+    """Answer what asks the process to stop by a handler, and yield the handlers of before.
+
+    Only the main thread can have handlers, so in any other nothing changes. A hang-up that is
+    ignored (``nohup``) stays ignored.
+    """
+    before: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {number: signal.getsignal(number) for number in STOPPING}
+        if before.get(getattr(signal, "SIGHUP", 0)) == signal.SIG_IGN:
+            del before[signal.SIGHUP]
+    for number in before:
+        signal.signal(number, handler)
+    try:
+        yield before
+    finally:
+        for number, handler_before in before.items():
+            # None is a handler that was not installed by Python, and cannot be.
+            signal.signal(number, signal.SIG_DFL if handler_before is None else handler_before)
+
+
+@contextmanager
+def noted_signals() -> Iterator[list[int]]:
     """Note signals and raise KeyboardInterrupt.
 
     A library that is being imported may turn the exception into another error; the note stays.
     """
     came: list[int] = []
+    last = -float(ECHO)
 
     def stop(number: int, _: object) -> None:
-        """Note it and stop."""
+        """Note it and stop; what is being saved is not stopped by an echo."""
+        nonlocal last
+        # What it breaks off, such as a prompt, may be said to be unfinished.
+        warnings.filterwarnings("ignore", message="coroutine .* was never awaited")
+        echo = time.monotonic() - last < ECHO and number not in TYPED
+        last = time.monotonic()
         came.append(number)
-        raise KeyboardInterrupt
+        if not echo:
+            raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, stop) for number in numbers}
-    try:
+    with handled(stop):
         yield came
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+
+
+# --- streams ---
+
+
+def open_missing_streams() -> None:
+    """Replace standard streams that the process was started without, which are None.
+
+    Else the next file that is opened takes the place of one, and gets what is written to it.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def silence(stream: TextIO | None) -> None:
+    """Let go what is left in the buffer of a stream that nobody reads: Python would fail to write it at the end."""
+    # A stream that replaces a standard one may have no file.
+    with suppress(OSError, ValueError, AttributeError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())  # type: ignore[union-attr]
+        os.close(null)
+
+
+def complain(text: str) -> None:
+    """Write a text to stderr if anybody can read it."""
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        silence(sys.stderr)
+    except RuntimeError:
+        # A signal came while something was being written there.
+        pass
+
+
+# --- the script ---
 
 
 def main() -> int:
     """Run the command ``sleuth`` and return its exit code."""
-    with noted_signals(signal.SIGINT) as came:
+    with noted_signals() as came:
         try:
             from sleuth_env.cli.commands import main as command
 
             # What is imported may have swallowed the exception.
             if came:
                 raise KeyboardInterrupt
-            return command()
+            code = command()
         except BaseException:
             if not came:
                 raise
-            if sys.stderr is not None:
-                sys.stderr.write("sleuth: interrupted\n")
-            return 128 + signal.SIGINT
+            complain("sleuth: interrupted\n")
+            code = 128 + came[0]
+    return 128 + came[0] if came and code else code
 
 
 if __name__ == "__main__":

@@ -39,6 +39,7 @@ from sleuth_env.sleuth import (
 from sleuth_env.sleuth.belief import ORDERS, belief, beliefs
 from sleuth_env.sleuth.cards import NUM_GEMS
 from sleuth_env.sleuth.clues import clues
+from sleuth_env.sleuth.rebuild import rebuild
 from sleuth_env.sleuth.state import OFFER, TURN
 
 
@@ -117,6 +118,16 @@ def print_costs(rules: np.ndarray, views: np.ndarray) -> None:
     print(f": posterior {spread(posterior, 3)}; belief {spread(whole, 3)}; move {spread(move, 2)}", flush=True)
 
 
+def print_rebuilt(rules: np.ndarray, views: np.ndarray) -> None:
+    """Print how many games a second `rebuild` makes from views and random deals."""
+    rng = np.random.default_rng(0)
+    deals = np.concatenate([belief(rules, views[row : row + 1]).sample(100, rng) for row in range(views.size)])
+    repeated = views.repeat(100)
+    rebuild(rules, repeated[:1], deals[:1], rng)
+    took = milliseconds(lambda: rebuild(rules, repeated, deals, rng))
+    print(f"  rebuild {len(deals) / took:,.0f} k games/s", flush=True)
+
+
 def proved_turns(options: Options, bot: str, games: int) -> tuple[np.ndarray, np.ndarray]:
     """Find the turn at which each seat can prove the missing gem, by the sheet and by exact count.
 
@@ -175,6 +186,7 @@ def main() -> None:
             belief(rules, views[:1]), beliefs(rules, views[:1])
             print(f"{players} players, {bot}: {views.size} positions, {chosen.size} measured")
             print_costs(rules, views[chosen])
+            print_rebuilt(rules, views[chosen])
             print_delay(players, bot, arguments.games)
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")
 

@@ -41,6 +41,10 @@ _HOMES = {
     "load_policy": "sleuth_env.policies.policy",
     "save_policy": "sleuth_env.policies.policy",
     "make_player": "sleuth_env.matches.players",
+    "compile_kernels": "sleuth_env.compilation",
+    "wrap_policy": "sleuth_env.policies.wrapped",
+    "policy_from_torch": "sleuth_env.policies.trained",
+    "policy_from_sb3": "sleuth_env.policies.trained",
 }
 __all__ = ["GYMNASIUM_ID", "SELF_PLAY_ID", "__version__", *_HOMES]
 

@@ -34,6 +34,7 @@ T = TypeVar("T")
 GAMES = ("sleuth",)
 DEFAULT_GAME = GAMES[0]
 NO_GAME = "call reset() first: no game has been dealt"
+CLOSED = "this environment has been closed: make another one"
 
 
 def opaque(records: Records) -> Records:

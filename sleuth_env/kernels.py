@@ -1,20 +1,25 @@
-"""Compile a kernel, and say so once."""
+"""Compile a kernel at its first use, keep it for later starts, and say so where it takes long."""
 
 from __future__ import annotations
 
 import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 from numba import njit
 from numba.core import event
 
-KEPT = "they are kept for later starts"
-NOT_KEPT = "they cannot be kept for later starts: set NUMBA_CACHE_DIR to a folder that can be written"
-_notice = {"about": KEPT}
+from .kernel_cache import KernelCache
 
-
-# The modules whose kernels are announced, other packages' games among them.
-_modules: set[str] = set()
+NOTICE = "compiling kernels, which takes up to a minute the first time; `sleuth compile` does it beforehand"
+# Seconds of compiling before it is announced: less looks like no hang.
+PATIENCE = 1.0
+# Seconds without any compiling after which the next long one is announced again.
+QUIET = 5.0
 
 
 def kernel(function: Any) -> Any:
@@ -22,13 +27,11 @@ def kernel(function: Any) -> Any:
 
     A caller that wants threads splits the batch.
     """
-    _modules.add(function.__module__)
-    try:
-        return njit(cache=True, nogil=True)(function)
-    except RuntimeError:
-        # Neither beside the code nor in the user's own folders can numba write.
-        _notice["about"] = NOT_KEPT
-        return njit(nogil=True)(function)
+    compiled: Any = njit(nogil=True)(function)
+    # Without compilation (NUMBA_DISABLE_JIT) it is the function itself.
+    if compiled is not function:
+        compiled._cache = KernelCache(compiled, _warn)
+    return compiled
 
 
 # For functions that only kernels call: without an entry from Python they take half the time to
@@ -37,26 +40,114 @@ no_entry: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 inner = njit(**no_entry)
 
 
-class _CompileNotice(event.Listener):
-    """Say once a process, on stderr, that kernels are being compiled.
+def _say(message: str) -> None:
+    """Write a line on stderr, if there is one."""
+    with suppress(AttributeError, OSError, ValueError):
+        sys.stderr.write(f"sleuth-env: {message}\n")
+        sys.stderr.flush()
 
-    It takes seconds and looks like a hang otherwise.
+
+# What was wrong with the files of kernels, and whether the kernel was lost for later starts.
+_troubles: list[tuple[str, bool]] = []
+
+
+def _warn(message: str, lost: bool) -> None:
+    """Say what is wrong with the files of kernels, once a process: what ails one ails most of them."""
+    if not _troubles:
+        _say(message)
+    _troubles.append((message, lost))
+
+
+class _CompileNotice(event.Listener):
+    """Say that kernels are being compiled, whenever one or several in a row take long.
+
+    It looks like a hang otherwise. numba calls this for one kernel at a time, and for the kernels
+    that it calls meanwhile.
     """
 
     def __init__(self) -> None:
-        self.said = False
+        self.compiled = 0
+        self.announced = True
+        self._depth = 0
+        self._began = 0.0
+        self._ended = -QUIET
+        # Seconds spent since the last quiet time, and whether it has been said.
+        self._spent = 0.0
+        self._said = False
+        self._timer: threading.Timer | None = None
 
     def on_start(self, event: Any) -> None:
-        """Say it, if a kernel of this package is the first one to be compiled."""
-        module = getattr(event.data["dispatcher"].py_func, "__module__", "")
-        if not self.said and (module in _modules or module.startswith("sleuth_env")):
-            self.said = True
-            sys.stderr.write(f"sleuth-env: compiling kernels at their first use; {_notice['about']}\n")
-            sys.stderr.flush()
+        """Begin to wait for the notice, at the first kernel."""
+        if not _is_kernel(event):
+            return
+        self._depth += 1
+        if self._depth > 1:
+            return
+        self._began = time.monotonic()
+        if self._began - self._ended > QUIET:
+            self._spent = 0.0
+            self._said = False
+        if self.announced and not self._said:
+            self._timer = threading.Timer(max(0.0, PATIENCE - self._spent), self._announce)
+            self._timer.daemon = True
+            self._timer.start()
 
     def on_end(self, event: Any) -> None:
-        """Say nothing."""
+        """Stop waiting."""
+        if not _is_kernel(event):
+            return
+        self.compiled += 1
+        self._depth -= 1
+        if self._depth:
+            return
+        self._ended = time.monotonic()
+        self._spent += self._ended - self._began
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _announce(self) -> None:
+        self._said = True
+        _say(NOTICE)
 
 
-# numba fires this event only where its on-disk cache has no compiled kernel yet.
-event.register("numba:compile", _CompileNotice())  # type: ignore[no-untyped-call]
+def _is_kernel(event: Any) -> bool:
+    return isinstance(event.data["dispatcher"]._cache, KernelCache)
+
+
+# numba fires this event only where no file has the compiled kernel yet.
+_notice = _CompileNotice()
+event.register("numba:compile", _notice)  # type: ignore[no-untyped-call]
+
+
+@dataclass
+class Compiled:
+    """What has been compiled meanwhile.
+
+    Args:
+        number: of kernels.
+        lost: why some of them could not be kept for later starts; empty if all could.
+    """
+
+    number: int = 0
+    lost: tuple[str, ...] = ()
+
+
+@contextmanager
+def compiling(announced: bool = True) -> Iterator[Compiled]:
+    """Find out what is compiled meanwhile; the result is filled in at the end.
+
+    Args:
+        announced: whether it is said, as always, that it takes long.
+    """
+    found = Compiled()
+    number = _notice.compiled
+    troubles = len(_troubles)
+    before = _notice.announced
+    _notice.announced = announced
+    try:
+        yield found
+    finally:
+        _notice.announced = before
+        found.number = _notice.compiled - number
+        found.lost = tuple(message for message, lost in _troubles[troubles:] if lost)

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -127,33 +121,6 @@ def test_numbers_wrap_round_without_a_warning(python: bool) -> None:
     advance, mixed = (function.py_func if python else function for function in (bits.advance, bits.mixed))
     assert int(advance(np.uint64(2**64 - 1))) == int(bits.GAMMA) - 1
     assert int(mixed(np.uint64(2**64 - 1))) == int(bits.mixed_rows(np.array([2**64 - 1], np.uint64))[0])
-
-
-def test_a_process_that_compiles_says_so_once_and_the_next_one_says_nothing(tmp_path: Path) -> None:
-    program = "import numpy as np; from sleuth_env import bits; bits.mixed(bits.advance(np.uint64(1)))"
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(Path(bits.__file__).parent.parent)}
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-        ).stderr
-        for _ in range(2)
-    ]
-    assert said == ["sleuth-env: compiling kernels at their first use; they are kept for later starts\n", ""]
-
-
-def test_where_nothing_can_be_written_kernels_work_all_the_same_and_the_notice_says_so(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def without_a_folder(**named: Any) -> Any:
-        def refuse(function: Any) -> Any:
-            raise RuntimeError(f"cannot cache function {function.__name__!r}: no locator available")
-
-        return refuse if named.get("cache") else numba.njit(**named)
-
-    monkeypatch.setattr(kernels, "njit", without_a_folder)
-    monkeypatch.setitem(kernels._notice, "about", kernels.KEPT)
-    assert kernels.kernel(lambda number: number + 1)(2) == 3
-    assert kernels._notice["about"] == kernels.NOT_KEPT
 
 
 @kernels.kernel

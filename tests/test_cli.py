@@ -239,7 +239,10 @@ MISTAKES = [
     ),
     (["match", *["random"] * 3, "--json", "/"], "/ cannot be written: it is a folder"),
     (["evaluate", "nowhere.safetensors"], "nowhere.safetensors cannot be read: No such file"),
-    (["evaluate", "sheet", "--against", "random,"], "--against must be names separated by commas, got 'random,'"),
+    (
+        ["evaluate", "sheet", "--against", "random,"],
+        "--against must be names separated by commas (a name with a comma in double quotes), got 'random,'",
+    ),
     (["replay", "nowhere.txt"], "nowhere.txt cannot be read: No such file or directory"),
     (["replay", "/"], "/ cannot be read: Is a directory"),
     (
@@ -284,7 +287,8 @@ def test_a_learner_and_a_configuration_name_policy_files_as_players_too() -> Non
         sleuth_env.SoloEnv(num_players=3, opponents="watson")
     for mapping in ({"opponents": {"bots": {"watson": 1.0}}}, {"evaluation": {"against": ["watson"]}}):
         with pytest.raises(
-            ConfigError, match=rf"must be one of {NAMES}, or a file that ends in \.safetensors, got 'watson'"
+            ConfigError,
+            match=rf"must be one of {NAMES}, a file that ends in \.safetensors, or a player of yours, .*got 'watson'",
         ):
             make_config(mapping)
 
@@ -372,7 +376,7 @@ def test_help_is_about_the_chosen_game(capsys: pytest.CaptureFixture[str]) -> No
     with pytest.raises(SystemExit):
         main(["match", "--help", "--game", "tests.support.follow"])
     text = " ".join(capsys.readouterr().out.split())
-    assert "each a bot (random, low), or a policy file" in text
+    assert "each a bot (random, low), a policy file" in text
     assert "missing" not in text
 
 

@@ -209,8 +209,8 @@ def test_a_configuration_says_which_game_it_is_of(other: str):
         ({"network": {"kind": "relational"}}, ["network.kind", "must be one of 'mlp'", "got 'relational'"]),
         ({"network": {"card_network": [8]}}, ["network.card_network", "the game 'another_game' scores no cards"]),
         ({"record": "sheet"}, ["record", "must be one of 'raw'", "got 'sheet'"]),
-        ({"opponents": {"bots": {"sheet": 1}}}, ["opponents.bots.sheet", "must be one of random, or a file"]),
-        ({"evaluation": {"against": ["sheet"]}}, ["evaluation.against.0", "must be one of random, or a file"]),
+        ({"opponents": {"bots": {"sheet": 1}}}, ["opponents.bots.sheet", "must be one of random, a file"]),
+        ({"evaluation": {"against": ["sheet"]}}, ["evaluation.against.0", "must be one of random, a file"]),
     ],
 )
 def test_what_is_legal_is_what_the_game_has(other: str, mapping: dict[str, Any], words: list[str]):

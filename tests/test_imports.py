@@ -22,7 +22,8 @@ FIRST_PARTY = {
     "files": (),
     "options": ("checks",),
     "threads": (),
-    "kernels": (),
+    "kernel_cache": (),
+    "kernels": ("kernel_cache",),
     "bits": ("kernels",),
     "layout": ("bits", "doors", "kernels"),
     "game": ("checks", "options"),
@@ -39,6 +40,10 @@ FIRST_PARTY = {
     "sleuth/rules": ("bits", "kernels", "sleuth.cards", "sleuth.results", "sleuth.state"),
     "sleuth/invariants": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/view": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
+    "sleuth/rebuild": (
+        *("bits", "doors", "kernels"),
+        *("sleuth.cards", "sleuth.checked", "sleuth.rules", "sleuth.state", "sleuth.view"),
+    ),
     "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.checked", "sleuth.view", "deduction"),
     "sleuth/notation": ("checks", "game", "sleuth.cards", "sleuth.state"),
     # Texts of whole games and what tells them are the only other places that see states.
@@ -62,6 +67,7 @@ FIRST_PARTY = {
     "sleuth/relational": ("kernels", "game", "policies.mlp", "policies.operations", "policies.policy_file", "sleuth"),
     # What knows no game.
     "policies/": ("bits", "doors", "kernels", "checks", "files", "game", "options", "policies"),
+    "policies/wrapped": ("checks", "doors", "game", "policies.policy_file"),
     "matches/table": ("actions", "bits", "checks", "doors", "game"),
     "matches/rating": (),
     "matches/": ("bits", "checks", "game", "matches", "policies"),
@@ -72,9 +78,14 @@ FIRST_PARTY = {
     "envs/aec": ("actions", "checks", "game", "envs.binding", "envs.rendering", "envs.snapshot"),
     "envs/wrappers": ("actions", "envs.aec", "envs.snapshot"),
     "envs/": ("actions", "checks", "game", "threads", "matches", "envs"),
+    # It uses all that a user may use.
+    "compilation": ("game", "kernels", "matches", "policies", "envs"),
     "sleuth_v0": ("game", "envs", "sleuth"),
     # The command line stands above everything but the games; nothing else may use it.
-    "cli/": ("__version__", "checks", "game", "options", "matches", "policies", "cli"),
+    "cli/": (
+        *("__version__", "actions", "checks", "compilation", "files", "game", "options"),
+        *("matches", "policies", "cli"),
+    ),
 }
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
@@ -88,12 +99,14 @@ FRAMEWORKS = {
         "envs/solo",
         "envs/vector",
     },
-    "stable_baselines3": {"envs/sb3"},
+    "stable_baselines3": {"envs/sb3", "policies/trained"},
     "sb3_contrib": set(),
-    "torch": set(),
+    # Both of these are imported late, by `policies/export`.
+    "torch": {"policies/export", "policies/torch_module", "policies/trained"},
+    "onnx": {"policies/onnx_graph"},
     "PIL": {"sleuth/drawing/image"},
     "rich": {"cli/report", "cli/session"},
-    "prompt_toolkit": {"cli/session"},
+    "prompt_toolkit": {"cli/session", "cli/streams"},
 }
 # Those that may be imported inside functions only, so that the package does without them until they
 # are needed.

@@ -168,7 +168,7 @@ def test_seats_are_drawn_in_the_shares_and_every_game_has_a_learner():
     )
 
 
-def test_opponents_keep_their_games_until_they_leave():
+def test_opponents_keep_their_games_even_when_they_leave():
     made = learner({"random": 1.0, "sheet": 1.0})
     before = made._players.copy()
     made.set_opponents(
@@ -177,8 +177,116 @@ def test_opponents_keep_their_games_until_they_leave():
     assert (made._players[before == 1] == 3).all()
     assert (made._players[before == 2] == 2).all()
     made.set_opponents({"cautious": (sleuth.make_bot("cautious", made.config.options), 1.0)})
-    assert set(made._players.ravel().tolist()) <= {LEARNER_NUMBER, 1}
+    assert made._names == ["cautious", "sheet", "random"]
+    assert sorted(made.seated) == ["random", "sheet"]
+    assert (made._players[before == 1] == 3).all()
+    assert (made._players[before == 2] == 2).all()
     assert (made._players[before == LEARNER_NUMBER] == LEARNER_NUMBER).all()
+    # New games are not theirs.
+    assert set(made._drawn(200).ravel().tolist()) == {LEARNER_NUMBER, 1}
+
+
+class Slow:
+    """Play at random, and note in how many decisions it was asked."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.bot = sleuth.make_bot("cautious", sleuth.Options(num_players=3, max_turns=40))
+
+    def act(self, views: Any, legal: Any, seeds: Any) -> Any:
+        return self.bot.act(views, legal, seeds)
+
+
+def test_results_belong_to_who_played_though_opponents_change_in_every_rollout():
+    made = learner(opponents={"learner": 1.0}, ppo=TINY["ppo"] | {"rollout_steps": 4, "batch_size": 32})
+    made.set_opponents({"first": (Slow("first"), 3.0)})
+    envs = made.envs
+    usual = envs.step
+    shape = made._players.shape
+    # Who was to decide in each seat, by the player that was asked, whatever its number was.
+    sat: list[list[set[str]]] = [[set() for _ in range(shape[1])] for _ in range(shape[0])]
+    decided = np.zeros(shape, int)
+    ended: list[tuple[list[set[str]], list[int]]] = []
+
+    def step(actions: Any) -> Any:
+        names = ("learner", *made._names)
+        for row, seat in enumerate(envs.acting_seat.tolist()):
+            sat[row][seat].add(names[made._players[row, seat]])
+            decided[row, seat] += 1
+        result = usual(actions)
+        for row in np.flatnonzero(result[2] | result[3]).tolist():
+            ended.append((sat[row], decided[row].tolist()))
+            sat[row] = [set() for _ in range(shape[1])]
+            decided[row] = 0
+        return result
+
+    envs.step = step  # type: ignore[method-assign]
+    episodes = []
+    results = []
+    for number in range(40):
+        learned = made.learn(0.0, go_on)
+        assert learned is not None
+        episodes += learned.episodes
+        results += learned.results
+        name = f"opponent-{number}"
+        made.set_opponents({name: (Slow(name), 3.0)})
+        assert len(made._names) <= 1 + shape[0] * shape[1]
+    assert len(ended) > 30
+    # Nobody's seat was taken over by another.
+    assert all(len(names) <= 1 for seats, _ in ended for names in seats)
+    lengths = [
+        count for seats, counts in ended for names, count in zip(seats, counts, strict=True) if names == {"learner"}
+    ]
+    assert sorted(episode.length for episode in episodes if episode.length) == sorted(lengths)
+    # A result names who decided there, and games in which somebody had left count for them.
+    played = [[next(iter(names), None) for names in seats] for seats, _ in ended]
+    for result in results:
+        assert any(
+            all(name in (None, found) for name, found in zip(seats, result.players, strict=True)) for seats in played
+        )
+    assert {name for result in results for name in result.players} > {"learner", "first", "opponent-0"}
+
+
+def test_an_episode_without_a_decision_is_the_learner_s_only_where_it_sat_from_the_deal_on():
+    made = learner({"random": 1.0}, opponents={"learner": 0.0})
+    seated = [tuple(row) for row in (made._players == LEARNER_NUMBER).tolist()]
+    assert all(sum(row) == 1 for row in seated)
+    episodes = 0
+    games = 0
+    usual = made.envs.step
+
+    def step(actions: Any) -> Any:
+        nonlocal games
+        result = usual(actions)
+        games += int((result[2] | result[3]).sum())
+        return result
+
+    made.envs.step = step  # type: ignore[method-assign]
+    for _ in range(3):
+        learned = made.learn(0.0, go_on)
+        assert learned is not None
+        episodes += len(learned.episodes)
+        # Whoever leaves, nobody is put in their place.
+        made.set_opponents({"cautious": (sleuth.make_bot("cautious", made.config.options), 1.0)})
+    assert episodes == games > 10
+
+
+def test_who_left_plays_its_games_to_the_end_in_a_restored_learner_too():
+    def left(made: PpoLearner) -> dict[str, Any]:
+        return {name: (sleuth.make_bot(name, made.config.options), share) for name, share in shares.items()}
+
+    unbroken = learner({"sheet": 2.0, "random": 1.0})
+    unbroken.learn(0.0, go_on)
+    unbroken.set_opponents({"cautious": (sleuth.make_bot("cautious", unbroken.config.options), 1.0)})
+    assert "sheet" in unbroken.seated
+    restored = PpoLearner(unbroken.config)
+    restored.restore({**unbroken.state(), "steps": unbroken.steps, "updates": unbroken.updates})
+    assert restored.seated == unbroken.seated
+    shares = {"cautious": 1.0} | {name: 0.0 for name in restored.seated if name != "cautious"}
+    restored.set_opponents(left(restored))
+    for progress in (0.3, 0.6):
+        assert unbroken.learn(progress, go_on) == restored.learn(progress, go_on)
+        assert same(unbroken, restored)
 
 
 def test_a_learner_without_a_share_plays_one_seat_of_every_game():

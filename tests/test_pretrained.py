@@ -22,6 +22,7 @@ from tests.support.policies import VERSIONS, random_policy
 from tests.support.terminal import said, type_in
 from training.config import ConfigError, make_config
 from training.config_file import read_yaml
+from training.inputs import Inputs
 from training.opponents import Pool
 
 ROOT = Path(__file__).parents[1]
@@ -81,7 +82,7 @@ def test_it_is_an_opponent_of_learners(tmp_path: Path) -> None:
     config = make_config(
         read_yaml("{opponents: {bots: {pretrained:4p: 2.0}}, evaluation: {against: [pretrained:4p]}}", "text")
     )
-    assert list(Pool(config, tmp_path).bots) == ["pretrained:4p"]
+    assert list(Pool(config, tmp_path, Inputs(config, tmp_path)).bots) == ["pretrained:4p"]
 
 
 @pytest.mark.usefixtures("shipped")

@@ -142,7 +142,9 @@ def test_a_reader_that_goes_away_ends_the_run_in_one_line(tiny: Path):
     assert process.stdout is not None
     process.stdout.close()
     assert process.stderr is not None
-    assert process.stderr.read() == b"error: Broken pipe\n"
+    run = tiny.with_name("run")
+    line = f"error: Broken pipe; go on later with: python -m training.train --resume {run}\n"
+    assert process.stderr.read().decode() == line
     assert process.wait() == 1
 
 

@@ -59,11 +59,11 @@ def test_a_resumed_run_is_the_unbroken_one(tmp_path: Path):
     unbroken.train()
     broken = Run(config, tmp_path / "broken")
     broken.start()
-    # A signal in the fourth rollout.
+    # A signal in a later rollout.
     asked = iter(range(10**6))
     usual = broken.learner.learn
     broken.learner.learn = lambda progress, _: usual(
-        progress, lambda: bool(broken.signal) or stop(broken, next(asked) > 30)
+        progress, lambda: bool(broken.signal) or stop(broken, next(asked) > 60)
     )  # type: ignore[method-assign]
     assert broken.train() == 15
     assert 0 < broken.steps < 400

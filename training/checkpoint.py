@@ -1,70 +1,112 @@
-"""Checkpoints, read without trust; the lock of a run folder; the versions of packages."""
+"""Checkpoints, read without trust; the versions of packages.
+
+A checkpoint is what ``torch.save`` writes, followed by `TRAILER` with the SHA-256 of all that; torch
+reads it as if that were not there.
+"""
 
 from __future__ import annotations
 
-import fcntl
 import math
 import platform
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
+from io import BytesIO
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import torch
 
-from .config import ConfigError
+from sleuth_env.files import write_atomically
 
-LOCK = "lock"
+from .config import ConfigError
+from .terminal import out_of_memory
+
+# The name of a past self, by the steps of the learner.
+SNAPSHOT = r"\d{12,}"
 PACKAGES = ("sleuth-env", "numpy", "numba", "torch", "stable_baselines3", "sb3_contrib")
 # What every checkpoint has, and of which type.
 KINDS = {"parameters": dict, "steps": int, "updates": int, "iterations": int, "seconds": float, "pool": list}
 
+TRAILER = b"sha256 %s\n"
+TRAILER_BYTES = len(TRAILER % (b"0" * 64))
+# The end of a zip file without a comment: older checkpoints have no trailer.
+ZIP_END = b"PK\x05\x06"
+ZIP_END_BYTES = 22
 
-def locked(folder: Path) -> IO[bytes]:
-    """Take the lock of a run folder until the file is closed.
 
-    The system releases it however the process ends.
-
-    Raises:
-        ConfigError: another process trains in this folder.
-    """
-    file = (folder / LOCK).open("wb")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        file.close()
-        raise ConfigError(f"{folder} is in use: another process is training in it") from error
-    return file
+class DamagedError(ConfigError):
+    """The content of a checkpoint is proved not to be what was written."""
 
 
 def read_checkpoint(path: Path, device: Any) -> dict[str, Any]:
     """Read a checkpoint.
 
     Raises:
-        ConfigError: it is damaged.
+        DamagedError: its content is not what was written.
+        ConfigError: it is whole but holds something else than a checkpoint does.
+        OSError: it cannot be read, which says nothing of its content.
+        MemoryError: there is no room for it.
     """
+    content = path.read_bytes()
+    _check_whole(path, content)
     try:
         # weights_only: a checkpoint is numbers and plain containers, nothing that unpickling could
         # run.
-        state = torch.load(path, map_location=device, weights_only=True)
+        state = torch.load(BytesIO(content), map_location=device, weights_only=True)
     except Exception as error:
+        if isinstance(error, OSError) or out_of_memory(error):
+            raise
         # torch would advise running its code.
-        raise ConfigError(
-            f"{path} cannot be resumed: it is damaged, or holds more than numbers and plain containers"
-        ) from error
+        raise ConfigError(f"{path} cannot be resumed: it holds more than numbers and plain containers") from error
     wrong = [key for key, kind in KINDS.items() if not isinstance(state, dict) or type(state.get(key)) is not kind]
     if wrong:
         raise ConfigError(f"{path} cannot be resumed: its {wrong[0]} is missing or of the wrong kind")
     if min(state["steps"], state["updates"], state["iterations"]) < 0 or not 0 <= state["seconds"] < math.inf:
         raise ConfigError(f"{path} cannot be resumed: its counters are out of range")
-    if not all(isinstance(name, str) and re.fullmatch(r"\d{12,}", name) for name in state["pool"]):
+    if not all(isinstance(name, str) and re.fullmatch(SNAPSHOT, name) for name in state["pool"]):
         raise ConfigError(f"{path} cannot be resumed: its pool names something that is not a snapshot")
     if not all_finite(state["parameters"]):
         raise ConfigError(f"{path} cannot be resumed: its weights are not finite numbers")
+    digests = state.get("pool_digests", {})
+    if not isinstance(digests, dict) or not all(isinstance(digest, str) for digest in digests.values()):
+        raise ConfigError(f"{path} cannot be resumed: its pool_digests are not texts")
     return dict(state)
+
+
+def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
+    """Write a checkpoint with its checksum in one step."""
+    stored = BytesIO()
+    torch.save(state, stored)
+    content = stored.getvalue()
+    write_atomically(path, content + TRAILER % sha256(content).hexdigest().encode())
+
+
+def _check_whole(path: Path, content: bytes) -> None:
+    """Check that a file is what was written.
+
+    Raises:
+        DamagedError: it is not.
+    """
+    body = content[:-TRAILER_BYTES]
+    if content[-TRAILER_BYTES:] == TRAILER % sha256(body).hexdigest().encode():
+        return
+    if content[-ZIP_END_BYTES:].startswith(ZIP_END):
+        # Of an older version, with no more than the checksums of a zip file's parts. A file with a
+        # trailer never ends like this, whichever of its bits are changed.
+        try:
+            with ZipFile(BytesIO(content)) as parts:
+                if parts.testzip() is None:
+                    return
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise DamagedError(f"{path} cannot be resumed: it is damaged ({error})") from error
+    raise DamagedError(f"{path} cannot be resumed: it is damaged, its content does not have its checksum")
 
 
 def all_finite(tree: Any) -> bool:

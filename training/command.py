@@ -11,16 +11,17 @@ from sleuth_env.game import Game
 from sleuth_env.policies.policy_file import PolicyError
 
 from .config import ConfigError, read_config, read_resumed
-from .terminal import FULL, Parser, add_keys, failed, free_name, game_of, parsed, say
+from .terminal import FULL, OutputError, Parser, add_keys, failed, free_name, game_of, parsed, say
 
 DESCRIPTION = """\
 Train a policy by self-play: python -m training.train configs/smoke.yaml,
 and later --resume runs/smoke.
 
 Every key of the configuration is also an option of the command line (--ppo.learning-rate 1e-3).
-Exit codes: 0 done; 1 training failed (disk or memory full, weights that are not numbers any more);
-2 the configuration or the folder is not right (one line a mistake); 130 interrupted by Ctrl-C and
-143 by SIGTERM, after saving a checkpoint if training had begun."""
+Exit codes: 0 done; 1 training failed (disk or memory full, weights that are not numbers any more,
+nobody reads the output: a checkpoint is saved); 2 the configuration or the folder is not right (one
+line a mistake); 130 interrupted by Ctrl-C, 143 by SIGTERM and 129 by a closed terminal, after saving
+a checkpoint if training had begun."""
 RESUME = "python -m training.train --resume"
 
 
@@ -54,7 +55,7 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         run = new_run(source, given) if folder is None else resumed_run(Path(folder), given)
     except (ValueError, OSError, MemoryError, RuntimeError) as error:
         return failed(error, 2)
-    run.signal = came[-1] if came else 0
+    run.signal = came[0] if came else 0
     try:
         say(f"training in {run.folder}: from step {run.steps:,} to {run.config.total_steps:,}")
         number = run.train()
@@ -62,9 +63,11 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped at once; nothing is lost up to the last checkpoint in {run.folder}") from None
     except (OSError, MemoryError, RuntimeError, PolicyError) as error:
-        if isinstance(error, OSError) and error.errno in FULL:
+        if isinstance(error, OutputError) or (isinstance(error, OSError) and error.errno in FULL):
             error.strerror = f"{error.strerror}; go on later with: {RESUME} {run.folder}"
-        return failed(error, 1)
+        code = failed(error, 1)
+        # The terminal has been closed: nobody could be told that all went well.
+        return 128 + run.signal if run.signal and isinstance(error, OutputError) else code
     return 128 + number if number else 0
 
 
@@ -82,7 +85,7 @@ def new_run(source: str, given: Mapping[str, str]) -> Any:
     if os.path.lexists(folder):
         raise ConfigError(
             f"run: {folder} already exists and will not be overwritten; "
-            f"use --run {free_name(folder)}, or --resume {folder}"
+            f"use --run {free_name(folder)}, {_or_else(folder)}"
         )
     # Late, for it imports torch, which takes seconds: mistakes are said before.
     from .run import Run
@@ -90,6 +93,15 @@ def new_run(source: str, given: Mapping[str, str]) -> Any:
     run = Run(config, folder)
     run.start()
     return run
+
+
+def _or_else(folder: Path) -> str:
+    """Return what to do about a folder that is there instead of choosing another."""
+    if (folder / "config.yaml").is_file() and any((folder / "checkpoints").glob("*.pt")):
+        return f"or --resume {folder}"
+    if folder.is_dir() and {path.name for path in folder.iterdir()} <= {"lock", "checkpoints", "pool", "config.yaml"}:
+        return "or delete it: it holds the beginning of a run that was killed before its first checkpoint"
+    return "for it holds no run that could be resumed"
 
 
 def resumed_run(folder: Path, given: Mapping[str, str]) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from sleuth_env.checks import one_line
+from sleuth_env.files import read_bytes
 
 MOST_FILE_BYTES = 1 << 20
 # Characters of a value that a message repeats.
@@ -88,14 +89,10 @@ def read_file(path: str | Path) -> dict[str, Any]:
         ConfigError: there is no such file, or it is not a YAML mapping.
     """
     try:
-        with Path(path).open("rb") as file:
-            content = file.read(MOST_FILE_BYTES + 1)
-        text = content.decode()
+        text = read_bytes(path, MOST_FILE_BYTES).decode()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise ConfigError(f"{path}: cannot be read as a configuration file: {why}") from error
-    if len(content) > MOST_FILE_BYTES:
-        raise ConfigError(f"{path}: larger than any configuration file ({MOST_FILE_BYTES} bytes)")
     mapping = read_yaml(text, str(path))
     if not isinstance(mapping, dict):
         raise ConfigError(f"{path}: must be a mapping of keys to values, got {shown(mapping)}")

@@ -11,7 +11,7 @@ from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputF
 from torch.utils.tensorboard import SummaryWriter
 
 from sleuth_env.checks import one_line
-from sleuth_env.files import write_atomically
+from sleuth_env.files import read_bytes, write_atomically
 
 from .config import ConfigError
 from .values import MOST_STEPS
@@ -20,6 +20,7 @@ from .values import MOST_STEPS
 STEPS = "time/total_timesteps"
 SECONDS = "time/seconds"
 EVALUATION = "eval/"
+MOST_FILE_BYTES = 1 << 28
 
 
 def make_logger(folder: Path, steps: int) -> Logger:
@@ -88,7 +89,7 @@ def read_rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
         ConfigError: the file cannot be read or is not a curve.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_bytes(path, MOST_FILE_BYTES).decode()
         reader = csv.DictReader(text[: text.rfind("\n") + 1].splitlines())
         columns = list(reader.fieldnames or [])
         rows = list(reader)

@@ -20,6 +20,7 @@ import numpy as np
 
 from sleuth_env import Options, make_bot, sleuth
 from sleuth_env.cli.arguments import some, whole
+from sleuth_env.files import write_atomically
 from sleuth_env.matches.table import Table
 from sleuth_env.sleuth.bots import racer
 from sleuth_env.sleuth.bots.entropy import CountingBot
@@ -214,7 +215,7 @@ def write(path: Path, variant: str, players: int, entry: dict[str, Any]) -> None
         + "\n  }"
         for name in sorted(outlooks)
     ]
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    write_atomically(path, ("{\n" + ",\n".join(lines) + "\n}\n").encode())
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from .config import Config, ConfigError, read_config
 from .decisions import log_probs_of, masked_log_probs
 from .lessons import DECLINED, KINDS, Ints, Lessons, collect
 from .network import device_of, make_network
+from .streams import generator_of, number_of
 from .terminal import Parser, Screen, add_keys, failed, free_name, game_of, parsed, say
 
 DESCRIPTION = """\
@@ -273,7 +274,7 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
 def _imitate(config: Config, teacher: Any, own: dict[str, Any], out: Path) -> None:
     """Collect, learn, examine, save."""
     torch.set_num_threads(config.threads)
-    torch.manual_seed(config.seed)
+    torch.manual_seed(number_of(config.seed, "imitation", "network"))
     settings = Settings(own["epochs"], own["batch_size"], own["learning_rate"], own["declined"])
     network = make_network(config).to(device_of(config))
     say(f"{teacher.name} plays {own['decisions']:,} decisions")
@@ -297,7 +298,7 @@ def _imitate(config: Config, teacher: Any, own: dict[str, Any], out: Path) -> No
         )
     screen = Screen(settings.epochs * ceil(learned / settings.batch_size), unit="minibatches")
     try:
-        train(network, lessons, settings, np.random.default_rng(config.seed), show_loss)
+        train(network, lessons, settings, generator_of(config.seed, "imitation", "minibatches"), show_loss)
     finally:
         screen.close()
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -21,7 +21,8 @@ class Episode(NamedTuple):
 
     Args:
         reward: the sum over the whole game.
-        length: number of its decisions.
+        length: number of its decisions; 0 where somebody else ended the game before its first one
+            (``maskable_ppo`` counts 1, for Stable-Baselines3 has no episode without a step).
         win_share: 1 for a won game, less for a shared win, 0 for a lost one.
     """
 
@@ -99,7 +100,16 @@ class Learner(Protocol):
         ...
 
     def set_opponents(self, opponents: Opponents) -> None:
-        """Draw the opponents of games dealt from now on from these, in these shares."""
+        """Draw the opponents of games dealt from now on from these, in these shares.
+
+        Games under way keep their players. After `restore` whoever is `seated` must be among these,
+        with a share of 0 where no new games are to be theirs.
+        """
+        ...
+
+    @property
+    def seated(self) -> Sequence[str]:
+        """The names of the opponents who sit in games under way and are stored with them."""
         ...
 
     def policy(self) -> Policy:

@@ -20,6 +20,7 @@ from .checkpoint import restore_optimizer
 from .config import Config, ConfigError
 from .learner import Episode, Learned, Opponents
 from .network import begin_logits, device_of, linear_layers, make_card_network, num_scores, numpy_policy, perceptron
+from .streams import number_of
 
 
 class Hidden(nn.Module):
@@ -99,6 +100,7 @@ class MaskableLearner:
         self.env = vec_env(config.num_envs, game.DEFAULT_BOT, record=config.record, **asdict(config.options))
         self.model = self._make_model()
         self.model.set_logger(Logger(None, []))
+        self.env.seed(number_of(config.seed, "training", "games"))
 
     def _make_model(self) -> MaskablePPO:
         ppo = self.config.ppo
@@ -118,7 +120,7 @@ class MaskableLearner:
             max_grad_norm=ppo.max_grad_norm,
             target_kl=ppo.target_kl,
             policy_kwargs={"config": self.config},
-            seed=self.config.seed,
+            seed=number_of(self.config.seed, "training", "network", bits=32),
             device=device_of(self.config),
         )
 
@@ -165,6 +167,11 @@ class MaskableLearner:
         players = [player for player, _ in opponents.values()]
         self.env.set_opponents(players, [share for _, share in opponents.values()])
 
+    @property
+    def seated(self) -> tuple[str, ...]:
+        """Nobody: games under way are not stored."""
+        return ()
+
     def policy(self) -> Policy:
         """Return the learner as it is now as a player that needs no torch."""
         return self.network.player(self.steps)
@@ -182,5 +189,7 @@ class MaskableLearner:
         restore_optimizer(self.network.optimizer, state["parameters"]["policy.optimizer"])
         self.model.num_timesteps = state["steps"]
         self.model._n_updates = state["updates"]
-        # Generators begin again, from a seed that is not the first one's.
-        self.model.set_random_seed((self.config.seed + self.steps) % 2**32)
+        # Generators begin again, at every number of steps others.
+        seed = self.config.seed
+        self.model.set_random_seed(number_of(seed, "training", "network", self.steps, bits=32))
+        self.env.seed(number_of(seed, "training", "games", self.steps))

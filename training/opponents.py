@@ -6,8 +6,10 @@ Axis letters: ``B`` games, ``P`` seats.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
+from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sleuth_env.files import write_atomically
-from sleuth_env.matches.players import make_player
+from sleuth_env.game import Bot
 from sleuth_env.policies.policy import Policy, load_policy, save_policy
-from sleuth_env.policies.policy_file import SUFFIX
+from sleuth_env.policies.policy_file import SUFFIX, PolicyError
 
-from .checkpoint import package_versions
+from .checkpoint import SNAPSHOT, package_versions
 from .config import Config
+from .inputs import Inputs
 from .learner import Opponents, Result
 
 # The learner's name among the players.
@@ -42,18 +45,25 @@ class Pool:
     Args:
         config: the run's.
         folder: the run folder.
+        inputs: makes the named players.
 
     Raises:
         ValueError: a named bot or policy file cannot play this game.
     """
 
-    def __init__(self, config: Config, folder: Path) -> None:
+    def __init__(self, config: Config, folder: Path, inputs: Inputs) -> None:
         self.game = config.module
+        self.inputs = inputs
         self.settings = config.opponents
         self.folder = folder / "pool"
         named = [name for name, share in self.settings.bots.items() if share > 0]
-        self.bots = {name: make_player(name, config.options, self.game) for name in named}
+        self.bots = {name: inputs.player(name) for name in named}
+        for name, bot in self.bots.items():
+            # The learner of one seat plays at a table, which tells them; that of all seats does not.
+            if config.algorithm == "ppo" and not callable(getattr(bot, "act", None)):
+                raise ValueError(f"opponent {name} remembers games, and algorithm ppo does not tell which game it is")
         self.past_selves: dict[str, Policy] = {}
+        self._digests: dict[str, str] = {}  # SHA-256 of the files that were written or read
 
     def add(self, policy: Policy) -> None:
         """Take a snapshot in, and let the oldest one go where the pool is full (its file stays)."""
@@ -62,18 +72,50 @@ class Pool:
         self.folder.mkdir(exist_ok=True)
         name = f"{policy.steps:012d}"
         policy.name = f"self-{policy.steps}"
-        save_policy(policy, self.folder / f"{name}{SUFFIX}", package_versions())
+        path = self.folder / f"{name}{SUFFIX}"
+        save_policy(policy, path, package_versions())
+        self._digests[name] = sha256(path.read_bytes()).hexdigest()
         self.past_selves[name] = policy
         for old in list(self.past_selves)[: -self.settings.pool_size]:
             del self.past_selves[old]
 
-    def restore(self, names: Iterable[str]) -> None:
+    def digests(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the SHA-256 of the files of some past selves; other names are left out."""
+        return {name: self._digests[name] for name in names if name in self._digests}
+
+    def restore(self, names: Iterable[str], digests: Mapping[str, str]) -> None:
         """Load the snapshots of a checkpoint.
+
+        Args:
+            names: of those that play, the oldest first.
+            digests: what `digests` gave when the checkpoint was written; older ones have none.
 
         Raises:
             PolicyError: one is missing, damaged, or of another game.
         """
-        self.past_selves = {name: load_policy(self.folder / f"{name}{SUFFIX}", self.game) for name in names}
+        self._digests = dict(digests)
+        self.past_selves = {name: self._past_self(name) for name in names}
+
+    def player(self, name: str) -> Bot:
+        """Return somebody who has played in this run, for games that are still under way.
+
+        Raises:
+            ValueError: a file is missing, damaged, or of another game.
+        """
+        if name in self.past_selves:
+            return self.past_selves[name]
+        if name in self.bots:
+            return self.bots[name]
+        bot: Bot = self._past_self(name) if re.fullmatch(SNAPSHOT, name) else self.inputs.player(name)
+        return bot
+
+    def _past_self(self, name: str) -> Policy:
+        path = self.folder / f"{name}{SUFFIX}"
+        if path.exists():
+            digest = sha256(path.read_bytes()).hexdigest()
+            if self._digests.setdefault(name, digest) != digest:
+                raise PolicyError(f"{path} is damaged: it is not the snapshot that the checkpoint was written with")
+        return load_policy(path, self.game)
 
     def opponents(self) -> Opponents:
         """Return the players and the share of each; past selves divide theirs equally."""

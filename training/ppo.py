@@ -36,6 +36,7 @@ from .network import check_same, device_of, make_network
 from .opponents import LEARNER_PLAYER, results_of
 from .rollout import OPEN, Rollout, advantages_of
 from .sparse import SparseRows, observed
+from .streams import generator_of, number_of, words_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -54,7 +55,7 @@ class PpoLearner:
         self.game = config.module
         self.steps = 0
         self.updates = 0
-        torch.manual_seed(config.seed)
+        torch.manual_seed(number_of(config.seed, "training", "network"))
         self.device = device_of(config)
         self.network = make_network(config).to(self.device)
         self.first_offered = first_offered(config)
@@ -69,22 +70,27 @@ class PpoLearner:
             threads=config.threads,
             **asdict(config.options),
         )
-        # Two generators: from the bits that bots are handed nothing else can be told.
-        self.rng, self.bot_rng = (
-            np.random.default_rng(sequence) for sequence in np.random.SeedSequence(config.seed).spawn(2)
-        )
-        self._names: list[str] = []
-        self._opponents: list[Bot] = []
+        self._opponents: dict[str, Bot] = {}  # those who may sit at the tables, in the order of their numbers
+        self._names: list[str] = []  # of the opponents, also of those whom a restored game still waits for
         self._shares = np.ones(1)
+        self._begin_streams([])
+
+    def _begin_streams(self, weights: list[int]) -> None:
+        """Begin the generators of a training that starts from some weights (see `words_of`), and deal."""
+        # Two: from the bits that bots are handed nothing else can be told.
+        self.rng, self.bot_rng = (
+            generator_of(self.config.seed, "training", purpose, weights=weights) for purpose in ("games", "bots")
+        )
         self._deal()
 
     def _begin_optimizer(self) -> None:
         self.optimizer = torch.optim.Adam(self.network.parameters(), eps=1e-5, fused=True)
 
     def load(self, policy: Policy) -> None:
-        """Begin with a policy's weights."""
+        """Begin with a policy's weights, and with games of its own."""
         check_same(policy, self.policy())
         self.network.load(policy)
+        self._begin_streams(words_of(policy))
 
     def _deal(self) -> None:
         """Begin new games; all seats are the learner's until opponents are set."""
@@ -103,20 +109,27 @@ class PpoLearner:
     def set_opponents(self, opponents: Opponents) -> None:
         """Draw the players of games dealt from now on from the learner and these.
 
-        Games under way keep theirs, but who has left is replaced.
+        Games under way keep theirs to their end, so that what comes of a game belongs to who played
+        it.
         """
-        number_of = {name: number for number, name in enumerate(opponents, 1)}
-        moved = np.array([LEARNER_NUMBER, *(number_of.get(name, -1) for name in self._names)])
-        self._names = list(opponents)
-        self._opponents = [player for player, _ in opponents.values()]
-        shares = np.array([self.config.opponents.learner, *(share for _, share in opponents.values())])
-        self._shares = shares / shares.sum()
+        staying = [name for name in self.seated if name not in opponents]
+        players = {name: player for name, (player, _) in opponents.items()}
+        players |= {name: self._opponents[name] for name in staying}
+        number_of_name = {name: number for number, name in enumerate(players, 1)}
+        moved = np.array([LEARNER_NUMBER, *(number_of_name.get(name, LEARNER_NUMBER) for name in self._names)])
         self._players = moved[self._players]
-        gone = np.flatnonzero(self._players < 0)
-        self._players.flat[gone] = self.rng.choice(len(shares), len(gone), p=self._shares)
+        self._names = list(players)
+        self._opponents = players
+        shares = np.array([self.config.opponents.learner, *(share for _, share in opponents.values())])
+        self._shares = np.append(shares / shares.sum(), np.zeros(len(staying)))
         if not self._seated:
             self._players = self._drawn(len(self._players))
             self._seated = True
+
+    @property
+    def seated(self) -> list[str]:
+        """The names of the opponents who sit in games under way."""
+        return [self._names[number - 1] for number in np.unique(self._players).tolist() if number != LEARNER_NUMBER]
 
     def _drawn(self, games: int) -> Ints:
         """Draw who sits in each seat of new games (i8 [games, P]), in each of them the learner."""
@@ -154,7 +167,7 @@ class PpoLearner:
         ]
 
         def chosen(number: int, rows: Ints, random: NDArray[Any]) -> Ints | Decisions:
-            choose = self._decide if number == LEARNER_NUMBER else self._opponents[number - 1].act
+            choose = self._decide if number == LEARNER_NUMBER else self._opponents[self._names[number - 1]].act
             return choose(views[rows].view(self.game.VIEW), legal[rows], random)
 
         for (_, rows, _), found in zip(jobs, self.threads.each(lambda job: chosen(*job), jobs), strict=True):
@@ -388,6 +401,7 @@ class PpoLearner:
             self._return_to(games | {"envs": Snapshot(**games["envs"])})
             self._seated = bool(games["seated"])
             self._names = games["names"]
+            self._opponents = {}
             self._last = games["last"]
             self._waiting = decisions
 

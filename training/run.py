@@ -1,39 +1,43 @@
 """One training run: a learner against the pool, with evaluations, in a run folder.
 
 The folder holds ``config.yaml`` (with every key), ``progress.csv`` and ``tensorboard/`` (the
-learning curve), ``checkpoints/``, ``pool/`` (past selves), ``league.csv`` (ratings),
+learning curve), ``checkpoints/``, ``pool/`` (past selves), ``inputs/`` (copies of the policy files
+that it was started with), ``league.csv`` (ratings),
 ``last.safetensors`` and ``best.safetensors``.
 """
 
 from __future__ import annotations
 
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import torch
 import yaml
+from filelock import BaseFileLock
 
+from sleuth_command import TYPED, complain, handled
+from sleuth_env.checks import one_line
 from sleuth_env.files import write_atomically
 from sleuth_env.matches.match import evaluate
-from sleuth_env.matches.players import make_player
 from sleuth_env.policies.policy import Policy, save_policy
 from sleuth_env.policies.policy_file import PolicyError, read_metadata
 
-from .checkpoint import all_finite, locked, package_versions, read_checkpoint
+from .checkpoint import DamagedError, all_finite, package_versions, read_checkpoint, write_checkpoint
 from .config import Config, ConfigError, EvaluationConfig, differences
 from .curve import EVALUATION, SECONDS, STEPS, make_logger
-from .learner import Learned, Learner
+from .inputs import Inputs
+from .learner import Learned, Learner, Opponents
+from .lock import locked
 from .opponents import League, Pool
-from .terminal import Screen
+from .streams import number_of
+from .terminal import OutputError, Screen, out_of_memory
 
 # What a line of progress shows of a row of the curve.
 SHOWN = {
@@ -118,20 +122,18 @@ class Run:
         self.config = config
         self.folder = folder
         torch.set_num_threads(config.torch_threads)
-        self.pool = Pool(config, folder)
-        self.baselines = {name: self._player(name) for name in config.evaluation.against}
+        self.inputs = Inputs(config, folder)
+        self.pool = Pool(config, folder, self.inputs)
+        self.baselines = {name: self.inputs.player(name) for name in config.evaluation.against}
         self.iterations = 0
         self.seconds = 0.0
         self.best_score = -np.inf  # of the file; the checkpoint may know less
         self.early_stop = EarlyStop(config.evaluation)
         self.league = League()
         self.same_matches = True  # as those in which the run was evaluated before
-        self.lock: IO[bytes] | None = None
+        self.lock: BaseFileLock | None = None
         self.signal = 0
         self.learner = self._make_learner()
-
-    def _player(self, name: str) -> Any:
-        return make_player(name, self.config.options, self.config.module)
 
     def _make_learner(self) -> Learner:
         # Late: each imports what the other does without.
@@ -169,7 +171,7 @@ class Run:
                 made.
         """
         if self.config.start is not None:
-            self.learner.load(self._player(self.config.start))
+            self.learner.load(self.inputs.player(self.config.start))
         try:
             self.folder.mkdir(parents=True)
         except OSError as error:
@@ -177,6 +179,7 @@ class Run:
         try:
             self.lock = locked(self.folder)
             (self.folder / "checkpoints").mkdir()
+            self.inputs.keep()
             self.write_config()
             self.pool.add(self.policy())
             self.checkpoint()
@@ -187,11 +190,14 @@ class Run:
             raise
 
     def resume(self) -> None:
-        """Take up the latest checkpoint that is whole.
+        """Take up the latest checkpoint that is whole, and say what it was started from has changed.
 
         Raises:
             ConfigError: there is none, it is of another network, or another process trains in the
                 folder.
+            ValueError: a file of the run is missing or damaged.
+            OSError: a file cannot be read.
+            MemoryError: there is no room for the checkpoint.
         """
         self.lock = locked(self.folder)
         try:
@@ -199,6 +205,9 @@ class Run:
                 # Of a process that was killed while it wrote.
                 leftover.unlink()
             self._restore_latest()
+            self.inputs.keep()
+            for line in self.inputs.changed():
+                sys.stderr.write(f"note: {one_line(line)}\n")
             best = self.folder / "best.safetensors"
             # The file may be newer than the checkpoint.
             share = read_metadata(best)["win_share"] if best.exists() and self.same_matches else None
@@ -211,17 +220,20 @@ class Run:
             raise
 
     def _restore_latest(self) -> None:
-        damaged: list[tuple[Path, ValueError]] = []
+        damaged: list[tuple[Path, DamagedError]] = []
         for path in sorted((self.folder / "checkpoints").glob("*.pt"), reverse=True):
             try:
-                self._restore(path)
-            except ValueError as error:
+                state = read_checkpoint(path, "cpu")
+            except DamagedError as error:
                 damaged.append((path, error))
                 continue
-            for other, error in damaged:
+            # Whatever goes wrong now says nothing against the checkpoint, and to go on from an older
+            # one would lose what was learned since.
+            self._restore(path, state)
+            for other, found in damaged:
                 # Out of the way: its name would make it the latest one forever.
                 other.rename(other.with_suffix(".damaged"))
-                sys.stderr.write(f"warning: {error}; going on from {path.name}\n")
+                sys.stderr.write(f"warning: {found}; going on from {path.name}\n")
             return
         if damaged:
             raise damaged[0][1]
@@ -229,8 +241,7 @@ class Run:
             f"{self.folder} has no checkpoint to resume from; delete the folder, or train into another --run folder"
         )
 
-    def _restore(self, path: Path) -> None:
-        state = read_checkpoint(path, "cpu")
+    def _restore(self, path: Path, state: dict[str, Any]) -> None:
         try:
             # Older checkpoints have only the options, or not even those, and neither a state of
             # early stopping nor a league.
@@ -243,29 +254,40 @@ class Run:
             self.same_matches = self.early_stop.restore(state.get("early_stop", self.early_stop.state()))
             self.league.restore(state.get("league", self.league.state()))
         except Exception as error:
+            if isinstance(error, OSError) or out_of_memory(error):
+                raise
             raise ConfigError(f"{path} cannot be resumed: {' '.join(str(error).split())[:300]}") from error
         self.iterations = state["iterations"]
         self.seconds = state["seconds"]
-        self.pool.restore(state["pool"])
+        self.pool.restore(state["pool"], state.get("pool_digests", {}))
 
     def _begin(self) -> None:
         self.logger = make_logger(self.folder, self.steps)
-        self._set_opponents()
-
-    def _set_opponents(self) -> None:
         opponents = self.pool.opponents()
+        left = [name for name in self.learner.seated if name not in opponents]
+        # They play the games to the end that they were seated at.
+        self._set_opponents({name: (self.pool.player(name), 0.0) for name in left})
+
+    def _set_opponents(self, leaving: Opponents | None = None) -> None:
+        opponents = {**self.pool.opponents(), **(leaving or {})}
         self.league.enter(opponents)
         self.learner.set_opponents(opponents)
 
     def close(self) -> None:
         """Let others train in the folder."""
         if self.lock is not None:
-            self.lock.close()
+            self.lock.release()
 
     # --- training ---
 
     def train(self) -> int:
-        """Train to the end, or to a signal; return the signal's number, 0 at the end."""
+        """Train to the end, or to a signal; return the signal's number, 0 at the end.
+
+        It may be called in any thread; signals reach the main one only.
+
+        Raises:
+            OutputError: nobody can read what is shown any more; a checkpoint has been saved.
+        """
         if not self.same_matches:
             self._begin_matches()
         screen = Screen(self.config.total_steps, self.steps)
@@ -282,6 +304,9 @@ class Run:
                     self.signal = 0  # it came too late to interrupt anything
                 if self.signal:
                     self.checkpoint()
+            except OutputError:
+                self.checkpoint()
+                raise
             finally:
                 screen.close()
                 self.close()
@@ -332,7 +357,8 @@ class Run:
         settings = config.evaluation
         policy = self.policy()
         opponents = list(self.baselines.values())
-        results = evaluate(config.module, config.options, policy, opponents, settings.deals, settings.seed)
+        seed = number_of(settings.seed, "evaluation", "games")
+        results = evaluate(config.module, config.options, policy, opponents, settings.deals, seed)
         shares = {name: result.entries[0].win_share for name, result in zip(self.baselines, results, strict=True)}
         score = float(np.mean(list(shares.values())))
         self.early_stop.note(score)
@@ -368,23 +394,21 @@ class Run:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """Let the first Ctrl-C (or SIGTERM) end the run in good order, and the second at once."""
+        """Let the first signal to stop end the run in good order, and a further Ctrl-C at once."""
 
-        def stop(number: int, _: Any) -> None:
-            """Note the signal; the next one meets the handlers of before."""
-            self.signal = number
-            for name, handler in before.items():
-                signal.signal(name, handler)
-            sys.stderr.write("stopping after the current step, with a checkpoint; a second Ctrl-C stops at once\n")
+        def stop(number: int, frame: Any) -> None:
+            """Note the signal; a further one that a person typed meets the handler of before."""
+            if not self.signal:
+                self.signal = number
+                complain("stopping after the current step, with a checkpoint; a second Ctrl-C stops at once\n")
+            elif number in TYPED:
+                handler = before[number]
+                if callable(handler):
+                    handler(number, frame)
+                raise KeyboardInterrupt
 
-        before = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
-        for name in before:
-            signal.signal(name, stop)
-        try:
+        with handled(stop) as before:
             yield
-        finally:
-            for name, handler in before.items():
-                signal.signal(name, handler)
 
     # --- what is kept ---
 
@@ -397,14 +421,13 @@ class Run:
             "iterations": self.iterations,
             "seconds": float(self.seconds),
             "pool": list(self.pool.past_selves),
+            "pool_digests": self.pool.digests([*self.pool.past_selves, *self.learner.seated]),
             "fixed": self.config.fixed(),
             "early_stop": self.early_stop.state(),
             "league": self.league.state(),
         }
-        content = BytesIO()
-        torch.save(state, content)
         folder = self.folder / "checkpoints"
-        write_atomically(folder / f"{self.steps:012d}.pt", content.getvalue())
+        write_checkpoint(folder / f"{self.steps:012d}.pt", state)
         save_policy(self.policy(), self.folder / "last.safetensors", package_versions())
         self.league.write(self.folder / "league.csv")
         for old in sorted(folder.glob("*.pt"))[: -self.config.checkpoints.keep]:

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from sleuth_command import complain, silence
 from sleuth_env.checks import did_you_mean, nearest, one_line
 from sleuth_env.game import DEFAULT_GAME, Game, load_game
 
@@ -159,6 +161,52 @@ def free_name(path: Path, suffix: str = "") -> Path:
 # --- progress and messages ---
 
 
+class OutputError(OSError):
+    """Nobody can read the standard output any more: its reader has gone, or the terminal."""
+
+
+class Output:
+    """The standard output until it is lost, and then nothing; a process may have none from the start."""
+
+    def __init__(self) -> None:
+        self.lost: OSError | ValueError | None = None
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        self._try("write", text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write what has been held back."""
+        self._try("flush")
+
+    def _try(self, method: str, *arguments: str) -> None:
+        if self.lost is None and sys.stdout is not None:
+            try:
+                getattr(sys.stdout, method)(*arguments)
+            # ValueError: it has been closed by the program around this one.
+            except (OSError, ValueError) as error:
+                self.lost = error
+
+    def check(self) -> None:
+        """Say that the output is lost.
+
+        Raises:
+            OutputError: it is.
+        """
+        if self.lost is not None:
+            number = getattr(self.lost, "errno", None) or errno.EBADF
+            raise OutputError(number, getattr(self.lost, "strerror", None) or os.strerror(number)) from self.lost
+
+    def isatty(self) -> bool:
+        """Return whether it is a terminal."""
+        return sys.stdout is not None and not sys.stdout.closed and sys.stdout.isatty()
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what else is asked for, such as the encoding."""
+        return getattr(sys.stdout, name)
+
+
 class Screen:
     """Show progress: a bar on a terminal, else a plain line now and then.
 
@@ -173,21 +221,28 @@ class Screen:
         self.unit = unit
         self._last_line = 0.0
         self._bar: Progress | None = None
-        if sys.stdout.isatty():
+        self._output = Output()
+        if self._output.isatty():
             columns = (
                 BarColumn(),
                 TextColumn(f"{{task.completed:,.0f}} of {{task.total:,.0f}} {unit}"),
                 TimeRemainingColumn(),
                 TextColumn("{task.description}"),
             )
-            self._bar = Progress(*columns)
+            console = Console(file=self._output)  # type: ignore[arg-type]
+            self._bar = Progress(*columns, console=console)
             self._task = self._bar.add_task("", total=total, completed=done)
             self._bar.start()
 
     def show(self, done: int, text: str, always: bool = False) -> None:
-        """Show how much is done, and a text; ``always`` even if the last line was a moment ago."""
+        """Show how much is done, and a text; ``always`` even if the last line was a moment ago.
+
+        Raises:
+            OutputError: nobody can read it any more.
+        """
         if self._bar is not None:
             self._bar.update(self._task, completed=done, description=text)
+            self._output.check()
         elif always or time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
             self._last_line = time.monotonic()
             say(f"{done:>12,} of {max(done, self.total):,} {self.unit}   {text}")
@@ -199,9 +254,22 @@ class Screen:
 
 
 def say(text: str) -> None:
-    """Print a line at once."""
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+    """Print a line at once.
+
+    Raises:
+        OutputError: nobody can read it any more.
+    """
+    output = Output()
+    output.write(text + "\n")
+    output.flush()
+    output.check()
+
+
+def out_of_memory(error: Exception) -> bool:
+    """Return whether an error means that memory ran out; torch has no class of its own for it."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and re.search("out of memory|alloc", str(error)) is not None
+    )
 
 
 def failed(error: Exception, code: int, memory: str = MEMORY) -> int:
@@ -219,18 +287,16 @@ def failed(error: Exception, code: int, memory: str = MEMORY) -> int:
         RuntimeError: the program's own mistake.
     """
     text = str(error)
-    if isinstance(error, BrokenPipeError):
-        # Whoever read stdout has gone. What is left in the buffer must not be written when Python
-        # closes it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if isinstance(error, OutputError):
+        silence(sys.stdout)
     if isinstance(error, OSError):
         text = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
         code = 1 if error.errno in FULL else code
-    elif isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and re.search("out of memory|alloc", text)):
+    elif out_of_memory(error):
         said = " ".join(text.split())[:MOST_SAID]
         text = f"out of memory: lower {memory}" + (f" ({said})" if said else "")
         code = 1
     elif isinstance(error, RuntimeError):
         raise error
-    sys.stderr.write("".join(f"error: {one_line(line)}\n" for line in text.splitlines()))
+    complain("".join(f"error: {one_line(line)}\n" for line in text.splitlines()))
     return code

@@ -5,12 +5,11 @@ It guards `training.command`, whose imports take seconds, from the start.
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from sleuth_command import noted_signals
+from sleuth_command import complain, noted_signals, open_missing_streams, silence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,21 +28,41 @@ def guarded(module: str, arguments: Sequence[str] | None, interrupted: str) -> i
     Returns:
         The exit code.
     """
-    with noted_signals(signal.SIGINT, signal.SIGTERM) as came:
+    open_missing_streams()
+    with noted_signals() as came:
         try:
             code: int = import_module(module).command(arguments, came)
             return code
         except BaseException as error:
             if came:
                 text = str(error) if isinstance(error, KeyboardInterrupt) else ""
-                sys.stderr.write(f"interrupted: {text or interrupted}\n")
-                return 128 + came[-1]
+                complain(f"interrupted: {text or interrupted}\n")
+                return 128 + came[0]
             if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(("training", "sleuth_env")):
-                sys.stderr.write(
-                    f'error: training needs {error.name}, which is not installed: pip install ".[train]"\n'
-                )
+                complain(f"error: training needs {missing(str(error.name))}\n")
                 return 1
             raise
+        finally:
+            flush()
+
+
+def missing(module: str) -> str:
+    """Say of a module that is missing where it is to be had.
+
+    >>> missing("fcntl")
+    'the module fcntl of Python, which this system does not have'
+    """
+    if module.partition(".")[0] in sys.stdlib_module_names:
+        return f"the module {module} of Python, which this system does not have"
+    return f'{module}, which is not installed: pip install ".[train]"'
+
+
+def flush() -> None:
+    """Write what is left for stdout; Python would fail at the end where nobody reads it."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        silence(sys.stdout)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ from pydantic_core import PydanticCustomError
 
 from sleuth_env.checks import did_you_mean
 from sleuth_env.game import DEFAULT_GAME, Game, load_game
+from sleuth_env.matches.imported import FORMS
+from sleuth_env.matches.players import names_player
 from sleuth_env.options import described
 from sleuth_env.policies.policy_file import SUFFIX, names_file, pretrained_names
 
@@ -137,11 +139,11 @@ def one_of(choices: Callable[[Game], Sequence[str]]) -> Any:
 def player_name(value: Any, info: ValidationInfo) -> Any:
     """Check that a text names a bot or a policy file; what is in a file shows when it is loaded."""
     game = game_of(info)
-    if isinstance(value, str) and value not in game.BOTS and not names_file(value):
+    if isinstance(value, str) and value not in game.BOTS and not names_player(value):
         raise PydanticCustomError(
             "player",
-            "must be one of {names}, or a file that ends in {suffix}",
-            {"names": ", ".join(players_of(game)), "suffix": SUFFIX},
+            "must be one of {names}, a file that ends in {suffix}, or a player of yours, {forms}",
+            {"names": ", ".join(players_of(game)), "suffix": SUFFIX, "forms": FORMS},
         )
     return value
 

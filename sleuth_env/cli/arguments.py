@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import math
 import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,7 +15,12 @@ from typing import Any
 
 from ..checks import did_you_mean
 from ..game import GAMES, Game, load_game, make_options
+from ..matches.imported import search_current_folder
 from ..options import UnknownOptionError, described, parse_option
+from ..policies.policy_file import names_file
+
+# How several names stand in one word.
+LISTED = "separated by commas (a name with a comma in double quotes)"
 
 
 class CommandError(ValueError):
@@ -98,25 +105,11 @@ def file_name(text: str) -> str:
 def game_named(name: str) -> Game:
     """Read the name of a game, which may be a module of the current folder."""
     if name not in GAMES:
-        _search_current_folder()
+        search_current_folder()
     try:
         return load_game(name)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _search_current_folder() -> None:
-    """Let modules of the current folder be imported, after all others.
-
-    The path of a script lacks it.
-    """
-    try:
-        folder = os.getcwd()
-    except OSError:
-        # It has been removed.
-        return
-    if not {"", folder} & set(sys.path):
-        sys.path.append(folder)
 
 
 def one_option_each(words: Iterable[str]) -> Iterator[str]:
@@ -183,10 +176,20 @@ def named_options(game: Game, words: Sequence[str], **fixed: Any) -> Any:
 
 
 def listed(text: str, flag: str) -> list[str]:
-    """Read names separated by commas."""
-    names = [name.strip() for name in text.split(",")]
-    if not all(names):
-        raise CommandError(f"{flag} must be names separated by commas, got {text[:60]!r}")
+    """Read names separated by commas; one with a comma in it stands in double quotes.
+
+    >>> listed('sheet,"a,b.safetensors"', "--against")
+    ['sheet', 'a,b.safetensors']
+    """
+    try:
+        names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True, strict=True), [])]
+    except csv.Error:
+        names = []
+    if not names or not all(names):
+        raise CommandError(f"{flag} must be names {LISTED}, got {text[:60]!r}")
+    # Quotes that were meant for it may have been the shell's.
+    if len(names) > 1 and names_file(text) and Path(text).is_file():
+        return [text]
     return names
 
 
@@ -195,13 +198,37 @@ def check_writable(name: str | None) -> None:
     if name is None or name == "-":
         return
     try:
-        path = Path(name)
-        place = path if path.exists() else path.parent
-        folder = path.is_dir()
-        there = place.exists()
-        allowed = os.access(place, os.W_OK)
+        why = why_not_writable(name)
     except OSError as error:
         raise CommandError(f"{name[:60]} cannot be written: {error.strerror or error}") from error
-    if folder or not there or not allowed:
-        why = "it is a folder" if folder else "permission denied" if there else "its folder does not exist"
+    if why:
         raise CommandError(f"{name} cannot be written: {why}")
+
+
+def why_not_writable(name: str) -> str:
+    """Return why a file cannot be written; empty where nothing is known against it.
+
+    Raises:
+        OSError: nothing can be found out about it.
+    """
+    path = Path(name)
+    place = path if path.exists() else path.parent
+    if not place.exists():
+        return "its folder does not exist"
+    about = place.stat()
+    if path.is_dir():
+        return "it is a folder"
+    if stat.S_ISFIFO(about.st_mode) or stat.S_ISSOCK(about.st_mode) or stat.S_ISBLK(about.st_mode):
+        # Opening a pipe would wait for somebody who reads it.
+        return "it is not a regular file"
+    if stat.S_ISREG(about.st_mode) and _is_output(about):
+        return "it is where the standard output goes"
+    return "" if os.access(place, os.W_OK) else "permission denied"
+
+
+def _is_output(about: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(about, os.fstat(sys.stdout.fileno()))
+    # What replaces the standard output may be no file.
+    except (OSError, ValueError, AttributeError):
+        return False

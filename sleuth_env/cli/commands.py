@@ -9,10 +9,11 @@ itself is `sleuth_command`, which answers Ctrl-C while this is imported.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+
+from sleuth_command import complain, silence
 
 from .. import __version__
 from ..checks import one_line
@@ -27,7 +28,7 @@ MISTAKEN = 2
 INTERRUPTED = 130
 EXIT_CODES = (
     "exit codes: 0 done; 1 the output could not be written, or memory is short; "
-    "2 a mistake in the command or in a file; 130 Ctrl-C"
+    "2 a mistake in the command or in a file; 130 Ctrl-C, 143 SIGTERM, 129 a closed terminal"
 )
 # The commands, which are modules here, and what each does.
 COMMANDS = {
@@ -35,6 +36,8 @@ COMMANDS = {
     "evaluate": "let a policy file play against tables of bots",
     "replay": "tell a game text step by step",
     "play": "play a game in the terminal",
+    "compile": "compile everything beforehand, so that later starts are quick",
+    "export": "write a policy file's network for ONNX or torch",
 }
 
 
@@ -58,8 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _end("there is not enough memory; fewer games need less", FAILED)
     except OSError as error:
-        # What is left in the buffer must not be written when Python closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence(sys.stdout)
         if isinstance(error, BrokenPipeError):
             return FAILED
         return _end(f"the output cannot be written: {error.strerror or error}", FAILED)
@@ -115,15 +117,15 @@ def _run(words: Sequence[str]) -> int:
 def _mistakes() -> tuple[type[ValueError], ...]:
     """Return the errors that are the user's, not the program's."""
     # Imported only now, as the overview does without players.
+    from ..actions import IllegalAction
     from ..matches.table import MatchError
     from ..policies.policy_file import PolicyError
 
-    return CommandError, MissingPartError, UnknownOptionError, OptionError, PolicyError, MatchError
+    return CommandError, MissingPartError, UnknownOptionError, OptionError, PolicyError, MatchError, IllegalAction
 
 
 def _end(message: str, code: int) -> int:
-    if sys.stderr is not None:
-        sys.stderr.write(f"sleuth: {one_line(message)}\n")
+    complain(f"sleuth: {one_line(message)}\n")
     return code
 
 

@@ -11,7 +11,7 @@ from .. import __version__
 from ..game import Game, make_options
 from ..matches.match import evaluate
 from ..policies.policy_file import PolicyError, names_file, read_metadata
-from .arguments import check_writable, given_options, listed
+from .arguments import LISTED, check_writable, given_options, listed
 from .parser import Parser, add_game, add_options, add_sizes, chosen_game, command_parser, seats_help
 from .report import evaluation_lines, progress_bar, put
 
@@ -34,9 +34,7 @@ def make_parser(words: Sequence[str]) -> Parser:
     )
     # A game lists its bots from weak to strong: these are those up to the default opponent.
     baselines = [*takewhile(lambda bot: bot != game.DEFAULT_BOT, game.BOTS), game.DEFAULT_BOT]
-    parser.add_argument(
-        "--against", default=",".join(baselines), metavar="NAMES", help="baselines, separated by commas"
-    )
+    parser.add_argument("--against", default=",".join(baselines), metavar="NAMES", help=f"baselines, {LISTED}")
     add_game(parser)
     add_sizes(parser, " for each baseline")
     add_options(parser, game, fixed=(), more="; a policy file brings its own, which these change")
@@ -51,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
     rotations = options.num_players
     deals = -(-args.games // rotations)
     with progress_bar(deals * rotations * len(baselines)) as progress:
-        results = evaluate(args.game, options, args.player, baselines, deals, args.seed, progress, args.greedy)
+        named = {"greedy": args.greedy, "allow_pickle": args.allow_pickle}
+        results = evaluate(args.game, options, args.player, baselines, deals, args.seed, progress, **named)
     content = {
         "version": __version__,
         "player": args.player,

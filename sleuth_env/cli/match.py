@@ -49,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
     rotations = num_rotations(args.seats)
     deals = -(-args.games // rotations)
     with progress_bar(deals * rotations) as progress:
-        result = play_match(args.game, options, args.seats, deals, args.seed, progress, greedy=args.greedy)
+        named = {"greedy": args.greedy, "allow_pickle": args.allow_pickle}
+        result = play_match(args.game, options, args.seats, deals, args.seed, progress, **named)
     content = {"version": __version__, "games_asked": args.games, "greedy": args.greedy, **result.as_dict()}
     put(args.json, match_lines(args.game, result, args.games), content)
     return 0

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from ..game import DEFAULT_GAME, GAMES, Game
+from ..matches.imported import FORMS
 from ..options import described
 from ..policies.policy_file import SUFFIX, pretrained_names
 from .arguments import CommandError, file_name, game_named, whole
@@ -112,7 +113,7 @@ def seats_help(game: Game) -> str:
     """Return what a seat can be, for the help."""
     pretrained = ", ".join(pretrained_names(game.NAME))
     bundled = f"a policy that comes with the package ({pretrained}), " if pretrained else ""
-    return f"a bot ({', '.join(game.BOTS)}), {bundled}or a policy file (*{SUFFIX})"
+    return f"a bot ({', '.join(game.BOTS)}), {bundled}a policy file (*{SUFFIX}), or a player of yours ({FORMS})"
 
 
 def add_sizes(parser: Parser, each: str = "") -> None:
@@ -136,6 +137,8 @@ def add_seed(parser: Parser, default: int | None, text: str) -> None:
 
 
 def add_greedy(parser: Parser) -> None:
-    """Add ``--greedy``."""
+    """Add ``--greedy`` and ``--allow-pickle``: how files play."""
     text = "policy files take their best action instead of drawing one by its probability"
     parser.add_argument("--greedy", action="store_true", help=text)
+    text = "also read models of Stable-Baselines3 (*.zip), which runs whatever code is pickled in them"
+    parser.add_argument("--allow-pickle", action="store_true", help=text)

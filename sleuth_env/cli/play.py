@@ -10,7 +10,7 @@ from typing import Any
 from ..checks import check_number
 from ..game import Bot
 from ..matches.players import make_players
-from .arguments import CommandError, check_writable, file_name, listed, named_options, perhaps_whole
+from .arguments import LISTED, CommandError, check_writable, file_name, listed, named_options, perhaps_whole
 from .parser import Parser, add_game, add_greedy, add_options, add_seed, chosen_game, command_parser, seats_help
 from .session import SAVED, QuitError, Session, line_reader
 from .streams import in_colour, show, warn_of_a_narrow_terminal, write_text
@@ -34,7 +34,7 @@ def make_parser(words: Sequence[str]) -> Parser:
         "--opponents",
         default=game.DEFAULT_BOT,
         metavar="NAMES",
-        help=f"separated by commas, from your left on; one name fills all seats; each {seats_help(game)}",
+        help=f"{LISTED}, from your left on; one name fills all seats; each {seats_help(game)}",
     )
     parser.add_argument("--seat", type=perhaps_whole, default=0, metavar="K", help="your seat, from 0")
     add_seed(parser, None, "settles deal and bots; drawn and shown if left out")
@@ -86,4 +86,4 @@ def _opponents(args: argparse.Namespace, options: Any) -> list[Bot]:
         raise CommandError(
             f"a game of {args.players} players needs {wanted} opponents, or one name for all of them, got {len(names)}"
         )
-    return make_players(args.game, options, names, args.greedy)
+    return make_players(args.game, options, names, args.greedy, args.allow_pickle)

@@ -43,6 +43,21 @@ def progress_bar(total: int) -> Iterator[Callable[[int], object] | None]:
         yield lambda number: bar.advance(task, number)
 
 
+@contextmanager
+def step_bar() -> Iterator[Callable[[str, int, int], object]]:
+    """Show a progress bar of named steps, if stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda name, number, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda name, number, total: bar.update(task, description=name, completed=number, total=total)
+
+
 def put(name: str | None, lines: Sequence[str], content: dict[str, Any]) -> None:
     """Show a result, and write it as JSON where that was asked for.
 

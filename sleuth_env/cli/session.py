@@ -11,6 +11,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from ..checks import nearest, one_line
 from ..game import Believes, Bot, Drawn, Game, MissingPartError, Told, Transcribed, needed, player_name
 from ..matches.table import LEARNER_SEAT, Table
-from .streams import WriteError, read_line, write_text
+from .streams import WriteError, check_fruitless, paste_as_typed, read_line, write_text
 
 COMMANDS = {
     "help": "this text",
@@ -45,7 +46,7 @@ def line_reader() -> Callable[[str, Sequence[str]], str]:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
 
-    session: PromptSession[str] = PromptSession()
+    session: PromptSession[str] = PromptSession(key_bindings=paste_as_typed())
     return lambda prompt, words: session.prompt(
         prompt, completer=WordCompleter(list(words), ignore_case=True, sentence=True)
     )
@@ -169,7 +170,8 @@ class Session:
         self._listed = False
         self._announce_decision()
         prompt = self.telling.prompt(self.options, self.view)
-        while True:
+        for fruitless in count():
+            check_fruitless(fruitless)
             line = self.read(f"{prompt}> ", [*COMMANDS, *legal]).strip()
             name = self._understand(line or self.telling.unsaid(self.options, self.view), legal)
             if name is not None:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import codecs
+import errno
+import io
 import os
 import shutil
-import stat
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .arguments import CommandError
+from ..files import read_bytes, write_atomically
+from .arguments import CommandError, why_not_writable
+
+if TYPE_CHECKING:
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 # The signs of a drawing where the terminal's encoding lacks them, as in the locale C. Python's own
 # substitute is a question mark, which means something in a drawing.
@@ -18,6 +25,10 @@ PLAIN = str.maketrans({"·": ".", "─": "-", "═": "=", "│": "|", "…": "~"
 
 # Characters. An endless line must not fill the memory.
 LONGEST_LINE = 100_000
+# A longer text that is pasted is none that anybody means for a prompt.
+LONGEST_PASTE = 20_000
+# Lines in a row of which nothing comes.
+MOST_FRUITLESS = 100
 
 
 class WriteError(Exception):
@@ -76,24 +87,24 @@ def show(lines: Sequence[str]) -> None:
 
 
 def read_text(name: str, limit: int) -> str:
-    """Read a file of text, - for stdin, up to a number of characters.
+    """Read a file of text, - for stdin, of at most a number of bytes.
 
     Raises:
-        CommandError: it cannot be read, or is not text.
+        CommandError: it cannot be read, is not text, or is larger.
     """
     try:
-        if name == "-":
-            if hasattr(sys.stdin, "reconfigure"):
-                sys.stdin.reconfigure(encoding="utf-8-sig", errors="strict")
-            return sys.stdin.read(limit)
-        mode = os.stat(name).st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            # Opening a pipe that nobody writes to would wait forever.
-            raise CommandError(f"{name} cannot be read: it is not a regular file; - reads stdin")
-        with open(name, encoding="utf-8-sig") as file:
-            return file.read(limit)
+        if name != "-":
+            return io.TextIOWrapper(io.BytesIO(read_bytes(name, limit)), encoding="utf-8-sig").read()
+        if hasattr(sys.stdin, "reconfigure"):
+            sys.stdin.reconfigure(encoding="utf-8-sig", errors="strict")
+        text = sys.stdin.read(limit + 1)
+        if len(text) > limit:
+            raise OSError(f"it is larger than any game text ({limit} bytes)")
+        return text
     except OSError as error:
-        raise CommandError(f"{called(name)} cannot be read: {error.strerror or error}") from error
+        more = "; - reads stdin" if os.path.exists(name) and not os.path.isfile(name) else ""
+        more = "" if os.path.isdir(name) else more
+        raise CommandError(f"{called(name)} cannot be read: {error.strerror or error}{more}") from error
     except UnicodeDecodeError as error:
         raise CommandError(f"{called(name)} is not a game text: it is not UTF-8") from error
 
@@ -113,13 +124,49 @@ def read_line() -> str:
     return line
 
 
+def check_fruitless(lines: int) -> None:
+    """Refuse to go on where an input that nobody types is not what is asked for.
+
+    Args:
+        lines: how many have been read for the same decision.
+
+    Raises:
+        CommandError: they are too many.
+    """
+    if lines >= MOST_FRUITLESS and not sys.stdin.isatty():
+        raise CommandError(f"the input has {MOST_FRUITLESS} lines in a row that decide nothing")
+
+
+def paste_as_typed() -> KeyBindings:
+    """Return a key binding that reads pasted text as if it were typed: the end of a line is Enter.
+
+    What follows the first line is kept by prompt_toolkit for the next prompt.
+    """
+    from prompt_toolkit.key_binding import KeyBindings, KeyPress
+    from prompt_toolkit.keys import Keys
+
+    bindings = KeyBindings()
+
+    @bindings.add(Keys.BracketedPaste)
+    def _(event: KeyPressEvent) -> None:
+        """Type the text, but for what is no letter."""
+        if len(event.data) > LONGEST_PASTE:
+            event.app.output.bell()
+            return
+        text = event.data.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
+        keys = [Keys.ControlM if sign == "\n" else sign for sign in text if sign == "\n" or sign.isprintable()]
+        event.key_processor.feed_multiple([KeyPress(key) for key in keys], first=True)
+
+    return bindings
+
+
 def called(name: str) -> str:
     """Return what messages call a file."""
     return "stdin" if name == "-" else name
 
 
 def write_text(name: str, text: str, replace: bool = True) -> None:
-    """Write a file.
+    """Write a file whole, or leave everything as it was.
 
     Args:
         name: of the file.
@@ -130,8 +177,13 @@ def write_text(name: str, text: str, replace: bool = True) -> None:
         WriteError: it cannot be written.
     """
     try:
-        with open(name, "w" if replace else "x", encoding="utf-8") as file:
-            file.write(text)
+        content = text.encode()
+        if not replace:
+            _write_new(Path(name), content)
+        elif why := why_not_writable(name):
+            raise WriteError(f"{name} cannot be written: {why}")
+        else:
+            _replace(Path(os.path.realpath(name)), content)
     except FileExistsError as error:
         raise WriteError(f"{name} exists and was left as it is: choose another name") from error
     except OSError as error:
@@ -139,3 +191,28 @@ def write_text(name: str, text: str, replace: bool = True) -> None:
     except ValueError as error:
         # A null character, or one that names of files cannot have here.
         raise WriteError(f"{name!r} cannot be the name of a file") from error
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    """Write a file that is not there yet; half of one does not stay."""
+    with path.open("xb") as file:
+        try:
+            file.write(content)
+            file.flush()
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file in the place of another, or to a device."""
+    if not path.exists() or path.is_file():
+        try:
+            write_atomically(path, content)
+            return
+        except OSError as error:
+            # A folder that takes no files, or a file that is mounted: it cannot be exchanged.
+            if not path.exists() or error.errno not in (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EXDEV):
+                raise
+    with path.open("wb") as file:
+        file.write(content)

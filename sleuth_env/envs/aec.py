@@ -22,6 +22,7 @@ from pettingzoo import AECEnv
 from ..actions import action_number, refusal
 from ..checks import check_choice, check_seed, whole_number
 from ..game import (
+    CLOSED,
     NO_GAME,
     Believes,
     Game,
@@ -118,6 +119,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         if viewpoint is not None:
             self._seat_of(viewpoint)
         self.agents: list[str] = []
+        self.closed = False
         self._num_actions = self.game.num_actions(self.options)
         self._size: int = self.game.observation_layout(self.options, self.record).size
         self._make_spaces()
@@ -152,6 +154,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         Raises:
             ValueError: the seed is not a whole number; nothing has changed.
         """
+        self.closed = False
         number = check_seed(seed)
         if number is not None or self._np_random is None:
             self._np_random, _ = seeding.np_random(number)
@@ -254,7 +257,12 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         """Whether there is a game: one has been dealt, or a snapshot put in."""
         return self._np_random is not None
 
+    def _must_be_open(self) -> None:
+        if self.closed:
+            raise gymnasium.error.ClosedEnvironmentError(CLOSED)
+
     def _must_be_reset(self) -> None:
+        self._must_be_open()
         if not self.has_reset:
             raise gymnasium.error.ResetNeeded(NO_GAME)
 
@@ -372,7 +380,8 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         return render_view(self.game, self.options, view[0], self.render_mode)
 
     def close(self) -> None:
-        """Do nothing: no window is open. May be called again."""
+        """Let nothing be stepped before the next `reset`. May be called again."""
+        self.closed = True
 
     # --- the whole game ---
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..actions import IllegalAction, refusal
 from ..checks import check_choice, check_number, whole_number
-from ..game import NO_GAME, Game, Records, opaque
+from ..game import CLOSED, NO_GAME, Game, Records, opaque
 from ..matches.players import Players, listed, make_players
 from ..matches.table import LEARNER_SEAT, Table
 from .snapshot import Fits, Snapshot, bytes_of, like, misfit, snapshot_of
@@ -52,6 +52,7 @@ class LearnerTable(Table):
         self._learner_seat = self._checked_seat(learner_seat)
         self.num_actions = game.num_actions(options)
         self.size: int = game.observation_layout(options, self.record).size
+        self.closed = False
         self.learners = np.zeros(self.num_games, np.int64)
         self.dealt = np.zeros(self.num_games, np.bool_)
         self._given = np.zeros(self.num_games)  # f8 [B] the part of the learners' returns that they were given
@@ -168,6 +169,9 @@ class LearnerTable(Table):
         }
 
     def _put_back(self, kept: Mapping[str, NDArray[Any]]) -> None:
+        # Who remembers games must not know what has been undone: those are new games to them.
+        undone = (self._streams != kept["bots_streams"]) | (self.decisions != kept["decisions"])
+        self.renumber(np.flatnonzero(undone.any(axis=1)))
         for name, array in self._per_game().items():
             array[:] = kept[name]
 
@@ -202,6 +206,11 @@ class LearnerTable(Table):
         self._put_back(snapshot.more)
         return snapshot
 
+    def must_be_open(self) -> None:
+        """Raise ClosedEnvironmentError once the environment has been closed."""
+        if self.closed:
+            raise gymnasium.error.ClosedEnvironmentError(CLOSED)
+
     def _parts(self) -> dict[str, Fits]:
         """Return the check for each array of `_per_game`."""
         bounds = {
@@ -227,7 +236,8 @@ class LearnerTable(Table):
             raise misfit("learners", learners)
 
     def must_be_dealt(self) -> None:
-        """Raise ResetNeeded unless there is a game in every row."""
+        """Raise ResetNeeded unless there is a game in every row, and ClosedEnvironmentError as `must_be_open` does."""
+        self.must_be_open()
         if not self.dealt.all():
             raise gymnasium.error.ResetNeeded(NO_GAME)
 

@@ -105,6 +105,7 @@ class LearnerGames(Bound):
 
     def reset(self) -> NDArray[np.float32]:
         """Deal every game again and play up to the learner's first decisions."""
+        self.table.must_be_open()
         with self.table.undone_on_error():
             self.table.renew(self._rows.tolist())
             self.table.play_on()
@@ -221,7 +222,8 @@ class LearnerGames(Bound):
         return [False for _ in self._indices(indices)]
 
     def close(self) -> None:
-        """Do nothing: there is nothing to let go."""
+        """Let nothing be reset or stepped from now on. May be called again."""
+        self.table.closed = True
 
     def _indices(self, indices: Any) -> list[int]:
         chosen: list[int] = np.atleast_1d(self._rows if indices is None else self._rows[indices]).tolist()

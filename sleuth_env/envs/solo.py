@@ -76,6 +76,11 @@ class _Solo(Bound):
         self.table = LearnerTable(self.game, made, num_games, learner_seat, record)
         self.table.seat_opponents(self.game.DEFAULT_BOT if opponents is None else opponents)
 
+    def close(self, **kwargs: Any) -> None:
+        """Let nothing be reset or stepped from now on. May be called again."""
+        self.table.closed = True
+        super().close(**kwargs)  # type: ignore[misc]
+
     def _settings(self, render_mode: str | None, illegal: str) -> None:
         check_render_mode(self.game, render_mode)
         check_choice("illegal", illegal, ON_ILLEGAL)
@@ -162,6 +167,7 @@ class GameSoloEnv(_Solo, gymnasium.Env[NDArray[np.float32], int]):
         Raises:
             ValueError: the seed is not a whole number; nothing has changed.
         """
+        self.table.must_be_open()
         super().reset(seed=check_seed(seed))
         # Should an opponent fail here, nothing can be stepped.
         self._over = True
@@ -180,6 +186,7 @@ class GameSoloEnv(_Solo, gymnasium.Env[NDArray[np.float32], int]):
                 where it was and may decide again.
         """
         table = self.table
+        self.table.must_be_open()
         if self._over:
             raise gymnasium.error.ResetNeeded("the episode is over, or none has begun: call reset()")
         number = action_number(action, table.num_actions)
@@ -295,6 +302,7 @@ class GameSoloVectorEnv(_Solo, VectorEnv[NDArray[np.float32], NDArray[np.int64],
             ResetNeeded: the first reset leaves games out.
         """
         table = self.table
+        table.must_be_open()
         seeds = row_seeds(seed, self.num_envs)
         rows = np.flatnonzero(rows_to_reset(options, table.dealt)).tolist()
         with table.undone_on_error():

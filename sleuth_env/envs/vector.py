@@ -45,7 +45,7 @@ from numpy.typing import NDArray
 
 from ..actions import action_numbers, refusal
 from ..checks import check_choice, check_number
-from ..game import NO_GAME, Records, Transcribed, kernels_of, make_options, needed, opaque, player_name
+from ..game import CLOSED, NO_GAME, Records, Transcribed, kernels_of, make_options, needed, opaque, player_name
 from ..threads import Threads
 from .binding import Bound
 from .learner_table import Bools
@@ -352,7 +352,7 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
 
     def _must_be_open(self) -> None:
         if self.closed:
-            raise gymnasium.error.ClosedEnvironmentError("this environment has been closed: make another one")
+            raise gymnasium.error.ClosedEnvironmentError(CLOSED)
 
     def _must_be_dealt(self) -> None:
         self._must_be_open()

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from ..bits import GAMMA, mixed_rows
 from ..checks import check_number
-from ..game import Bot, Game, check_game
-from .players import make_players
+from ..game import Game, check_game
+from .players import Player, make_players
 from .rating import FinishedGames, MatchResult, sum_up
 from .table import MatchError, Table
 
@@ -36,13 +36,14 @@ def num_rotations(seats: Sequence[Any]) -> int:
 def play_match(
     game: Game,
     options: Any,
-    seats: Sequence[str | Bot],
+    seats: Sequence[Player],
     num_deals: int,
     seed: int = 0,
     progress: Callable[[int], object] | None = None,
     batch_size: int = 512,
     names: Sequence[str] | None = None,
     greedy: bool = False,
+    allow_pickle: bool = False,
 ) -> MatchResult:
     """Play deals in every rotation of the seats and sum up.
 
@@ -61,6 +62,7 @@ def play_match(
         batch_size: games played at once.
         names: of the seats, in the result; default: the texts, or the players' own names.
         greedy: see `make_players`.
+        allow_pickle: see `make_player`.
 
     Raises:
         MatchError: the number of seats, deals or the seed is wrong.
@@ -75,7 +77,7 @@ def play_match(
     check_game(game)
     game.make_rules(options)
     _check_match(options, seats, names, {"num_deals": num_deals, "batch_size": batch_size, "seed": seed})
-    players = make_players(game, options, seats, greedy)
+    players = make_players(game, options, seats, greedy, allow_pickle)
     entries = list({id(player): player for player in players}.values())
     numbers = [entries.index(player) for player in players]
     rotations = num_rotations(numbers)
@@ -95,12 +97,13 @@ def play_match(
 def evaluate(
     game: Game,
     options: Any,
-    player: str | Bot,
-    baselines: Sequence[str | Bot],
+    player: Player,
+    baselines: Sequence[Player],
     num_deals: int,
     seed: int = 0,
     progress: Callable[[int], object] | None = None,
     greedy: bool = False,
+    allow_pickle: bool = False,
 ) -> list[MatchResult]:
     """Let a player play a match against a table full of each baseline.
 
@@ -110,8 +113,8 @@ def evaluate(
     check_game(game)  # see `play_match`
     game.make_rules(options)
     # Made apart, so that a player and a baseline of the same name are two entries.
-    mine = make_players(game, options, [player], greedy)[0]
-    others = make_players(game, options, baselines, greedy)
+    mine = make_players(game, options, [player], greedy, allow_pickle)[0]
+    others = make_players(game, options, baselines, greedy, allow_pickle)
     copies = options.num_players - 1
     seated = [
         ([mine] + [bot] * copies, [_name(player)] + [_name(baseline)] * copies)

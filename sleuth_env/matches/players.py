@@ -1,6 +1,8 @@
-"""Names of bots, policy files and objects as players.
+"""Names of bots, files and objects as players.
 
-The built-in bots are the game's; a policy file says itself which game it is of.
+The built-in bots are the game's; a policy file says itself which game it is of. A player may also be
+named in a Python file or module (`imported`), or be a model of Stable-Baselines3 (`policies.trained`),
+which needs leave. Only code that somebody names is run: a policy file never does.
 """
 
 from __future__ import annotations
@@ -8,18 +10,41 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from ..game import DEFAULT_GAME, Bot, Game, check_game, load_game
 from ..policies.policy import load_policy
-from ..policies.policy_file import SUFFIX, PolicyError, names_file, pretrained_names
-from .table import MatchError
+from ..policies.policy_file import SUFFIX, PolicyError, located, names_file, pretrained_names
+from ..policies.trained import load_model, names_model
+from .imported import FORMS, file_of, import_player, is_player, names_code
+from .table import MatchError, Remembering, seated
 
-Player = str | PathLike[str] | Bot
+Player = str | PathLike[str] | Bot | Remembering
 Players = Player | Sequence[Player]
 
 
-def make_players(game: Game, options: Any, seats: Sequence[Any], greedy: bool = False) -> list[Bot]:
+def names_player(text: str) -> bool:
+    """Return whether a text names a player by a file or a module: what is left are names of bots."""
+    return names_file(text) or names_model(text) or names_code(text)
+
+
+def source_of(text: str) -> Path | None:
+    """Return the file that a player's name means, without reading it; None for a bot.
+
+    Raises:
+        PolicyError: the package has not got a policy of this name.
+    """
+    if names_file(text):
+        return Path(located(text))
+    if names_model(text):
+        return Path(text)
+    return file_of(text) if names_code(text) else None
+
+
+def make_players(
+    game: Game, options: Any, seats: Sequence[Any], greedy: bool = False, allow_pickle: bool = False
+) -> list[Any]:
     """Return the players that names of bots and policy files stand for, every different text or object once.
 
     Args:
@@ -29,40 +54,46 @@ def make_players(game: Game, options: Any, seats: Sequence[Any], greedy: bool = 
             that plays under these options.
         greedy: whether policies of files take their best action instead of drawing one by its
             probability.
+        allow_pickle: see `make_player`.
 
     Raises:
         ValueError: there is no such bot or file, one cannot play with these options, or is not a
             player; the message says which.
     """
     keys = [os.fspath(seat) if isinstance(seat, (str, os.PathLike)) else id(seat) for seat in seats]
-    made = {key: _player(game, options, seat, greedy) for key, seat in dict(zip(keys, seats, strict=True)).items()}
+    made = {
+        key: _player(game, options, seat, greedy, allow_pickle)
+        for key, seat in dict(zip(keys, seats, strict=True)).items()
+    }
     return [made[key] for key in keys]
 
 
-def _player(game: Game, options: Any, seat: Any, greedy: bool) -> Any:
+def _player(game: Game, options: Any, seat: Any, greedy: bool, allow_pickle: bool) -> Any:
     if isinstance(seat, (str, os.PathLike)):
-        return make_player(os.fspath(seat), options, game, greedy)
-    if (
-        isinstance(seat, type)
-        or not isinstance(getattr(seat, "name", None), str)
-        or not callable(getattr(seat, "act", None))
-    ):
+        return make_player(os.fspath(seat), options, game, greedy, allow_pickle)
+    if not is_player(seat):
         raise MatchError(
             "a player is the name of a bot, a policy file, or an object with a name and a method "
             f"act(views, legal, seeds), got {seat!r}"
         )
-    return seat.seated(options) if hasattr(seat, "seated") else seat
+    return seated(seat, options)
 
 
-def make_player(text: str, options: Any, game: Game | None = None, greedy: bool = False) -> Any:
-    """Return the player that the name of a bot or of a policy file stands for.
+def make_player(
+    text: str, options: Any, game: Game | None = None, greedy: bool = False, allow_pickle: bool = False
+) -> Any:
+    """Return the player that a name stands for.
 
     Args:
-        text: the name of a bot, the path of a policy file, which ends in ``.safetensors``, or the
-            name of one that comes with the package, such as ``pretrained:sleuth-4p``.
+        text: the name of a bot; the path of a policy file, which ends in ``.safetensors``, or the
+            name of one that comes with the package, such as ``pretrained:sleuth-4p``;
+            ``FILE.py:NAME`` or ``MODULE:NAME``, which is imported: a player, a class of players,
+            which is made with the options, or a function with an attribute `record`, see
+            `wrap_policy`; or the path of a model of Stable-Baselines3, which ends in ``.zip``.
         options: of the game that it is to play.
         game: the game module; default: `DEFAULT_GAME`.
         greedy: whether a policy takes its best action instead of drawing one by its probability.
+        allow_pickle: whether a ``.zip`` may be read, which runs whatever code is pickled in it.
 
     Raises:
         PolicyError: there is no such bot, or the file cannot be read or cannot play with these
@@ -79,11 +110,16 @@ def make_player(text: str, options: Any, game: Game | None = None, greedy: bool 
         )
     if names_file(text):
         return load_policy(text, game, greedy).seated(options)
+    if names_model(text):
+        return load_model(text, options, game, greedy, allow_pickle)
+    # A bot's name comes first, whatever it looks like.
+    if text not in game.BOTS and (names_code(text) or ":" in text):
+        return import_player(text, options, game)
     if text not in game.BOTS:
         known = ", ".join([*game.BOTS, *pretrained_names(game.NAME)])
         raise PolicyError(
             f"there is no bot {text[:100]!r}: a player is one of the bots {known}, "
-            f"or a policy file, whose name ends in {SUFFIX}"
+            f"or a policy file, whose name ends in {SUFFIX}, or a player of your own: {FORMS}"
         )
     return game.make_bot(text, options)
 

@@ -1,15 +1,17 @@
 """A batch of games, some seats played by bots, the others left to learners.
 
 Bots are asked in batches. A table knows bots as objects and nothing of names and files (see `players`).
+Players may remember games (`Remembering`): each seat is then played by a copy of its own.
 Axis letters: ``B`` games, ``K`` some of them, ``P`` seats, ``A`` actions.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +35,58 @@ def _listed(numbers: Any) -> Any:
     return numbers if np.ndim(numbers) else [numbers]
 
 
+class Remembering(Protocol):
+    """A player that remembers games: it is told which game, and which seat, each decision is of.
+
+    A table plays a copy of it (`copy.deepcopy`) in each seat where it sits, so that what one seat
+    has seen stays unknown to the others, also where one object fills several seats of a game. A
+    copy is asked for one seat only, in all the games of the table; ``__deepcopy__`` may let copies
+    share what is not a memory, such as the weights of a network. A method ``forget(games)``, if there
+    is one, is told the numbers (i8 [K]) of games that nobody plays any further, among them perhaps
+    some that this copy has never seen.
+    """
+
+    @property
+    def name(self) -> str:
+        """What tables and game texts call it."""
+        ...
+
+    def act_in(
+        self,
+        views: Records,
+        legal: NDArray[np.uint8],
+        seeds: NDArray[np.uint64],
+        games: NDArray[np.int64],
+        seats: NDArray[np.int64],
+        /,
+    ) -> NDArray[np.int64]:
+        """Choose one legal action a row (i8 [B]); see `Bot.act`.
+
+        Args:
+            views: VIEW [B].
+            legal: u1 [B, A].
+            seeds: u8 [B].
+            games: i8 [B], the number of the game; a number that it has not seen is a new game. No
+                number comes twice. It says nothing about the deal, and an action that depended on it
+                would depend on the size of the batch.
+            seats: i8 [B], its seat, the same in all rows.
+        """
+        ...
+
+
+Player = Bot | Remembering
+
+
+def remembers(player: Any) -> bool:
+    """Return whether a player is to be told which game it plays, see `Remembering`."""
+    return callable(getattr(player, "act_in", None))
+
+
+def seated(player: Any, options: Any) -> Any:
+    """Return a player for a game with these options: what its method `seated` returns, or itself."""
+    return player.seated(options) if hasattr(player, "seated") else player
+
+
 def bots_streams(seeds: NDArray[np.uint64], num_players: int) -> NDArray[np.uint64]:
     """Return the stream of random bits of each seat (u8 [K, P]) in games with these seeds (u8 [K]).
 
@@ -47,11 +101,13 @@ def bots_streams(seeds: NDArray[np.uint64], num_players: int) -> NDArray[np.uint
 class Table:
     """Play a batch of games, some seats by bots, the others by learners.
 
-    A bot's random bits at a decision come from the game's seed, its seat and the number of decisions
+    A player with a method `seated(options)` is asked for one that plays under the options. A bot's
+    random bits at a decision come from the game's seed, its seat and the number of decisions
     that this seat has taken, so a game is the same in any batch. `seats` and `bots` may be changed
     between calls, for instance to draw new opponents. To be read: `states` (STATE [B]); `decisions`
     (i8 [B, P], how many each seat has taken); `last_actions` (i8 [B], -1 before the first); `returns`
-    (f8 [B, P], what each seat has got since the deal).
+    (f8 [B, P], what each seat has got since the deal); `games` (i8 [B], the number of each game: the
+    games of this table are counted as they are dealt, from 0).
 
     Args:
         game: a game module.
@@ -66,7 +122,7 @@ class Table:
     """
 
     def __init__(
-        self, game: Game, options: Any, num_games: int, bots: Sequence[Bot] = (), seats: ArrayLike = LEARNER_SEAT
+        self, game: Game, options: Any, num_games: int, bots: Sequence[Player] = (), seats: ArrayLike = LEARNER_SEAT
     ) -> None:
         check_game(game)
         self.rules = game.make_rules(options)
@@ -74,7 +130,7 @@ class Table:
         self.options = options
         self.num_games = check_number("num_games", num_games, 1, error=MatchError)
         self.num_players: int = options.num_players
-        self.bots = list(bots)
+        self.bots = [seated(bot, options) for bot in bots]
         shape = (self.num_games, self.num_players)
         self.seats = np.full(shape, LEARNER_SEAT, np.int32)
         numbers = np.asarray(array("seats", seats, np.int32, np.shape(seats)))
@@ -88,6 +144,10 @@ class Table:
         self.decisions = np.zeros((num_games, self.num_players), np.int64)
         self.last_actions = np.full(num_games, -1, np.int64)
         self.returns = np.zeros((num_games, self.num_players))
+        self.games = np.full(num_games, -1, np.int64)
+        self._counted = 0
+        # Of each player that remembers: itself, and the copy in each seat that it has played.
+        self._copies: list[tuple[Remembering, dict[int, Remembering]]] = []
         self._left = np.zeros(num_games, np.bool_)
         self._streams = np.zeros((num_games, self.num_players), np.uint64)
         self._all = np.arange(num_games)
@@ -127,6 +187,7 @@ class Table:
         states = self.game.new_states(len(rows))
         self._kernels.deal(self.rules, states, seeds)
         self._put(rows, states)
+        self.renumber(rows)
         self.decisions[rows] = 0
         self.last_actions[rows] = -1
         self.returns[rows] = 0.0
@@ -135,7 +196,16 @@ class Table:
 
     def leave(self, rows: ArrayLike) -> None:
         """Play some games no further (int [K] or bool [B]): nobody needs their ends."""
-        self._left[self._chosen(rows)] = True
+        rows = self._chosen(rows)
+        self._left[rows] = True
+        self._forget(self.games[rows])
+
+    def renumber(self, rows: ArrayLike) -> None:
+        """Count games (int [K]) anew: to players that remember they are games never seen before."""
+        rows = np.asarray(rows)
+        self._forget(self.games[rows])
+        self.games[rows] = self._counted + np.arange(len(rows))
+        self._counted += len(rows)
 
     def play_on(self) -> None:
         """Play every game until it waits for a learner or is finished."""
@@ -165,7 +235,7 @@ class Table:
         starts = [0, *(np.flatnonzero(np.diff(players)) + 1).tolist(), len(rows)]
         for start, end in pairwise(starts):
             part = slice(start, end)
-            actions[part] = self._ask(self.bots[players[start]], states[part], seeds[part].copy())
+            actions[part] = self._ask(self.bots[players[start]], rows[part], states[part], seeds[part].copy())
         actors = self.actors[rows]
         taken, rewards = self._step(states, actions)
         if not taken.all():
@@ -174,6 +244,7 @@ class Table:
         self.returns[rows] += rewards
         self.decisions[rows, actors] += 1
         self.last_actions[rows] = actions
+        self._forget(self.games[rows[self.actors[rows] < 0]])
         return True
 
     def step(self, rows: ArrayLike, actions: ArrayLike) -> NDArray[np.bool_]:
@@ -202,6 +273,7 @@ class Table:
         self.returns[rows] += rewards
         self.decisions[rows, actors] += taken
         self.last_actions[rows] = np.where(taken, actions, self.last_actions[rows])
+        self._forget(self.games[rows[self.actors[rows] < 0]])
         return taken.astype(np.bool_)
 
     def views(self, rows: ArrayLike, seats: ArrayLike | None = None) -> NDArray[np.void]:
@@ -319,16 +391,40 @@ class Table:
         self._kernels.legal(self.rules, states, legal)
         return views, legal
 
-    def _ask(self, bot: Bot, states: Records, seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def _ask(self, bot: Any, rows: NDArray[np.int64], states: Records, seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Let a bot decide in some games."""
-        chosen = np.asarray(unchecked(bot.act)(*self._views_and_masks(states), seeds))
-        if chosen.shape != (len(states),) or chosen.dtype.kind not in "iu":
-            got = f"{chosen.dtype} of shape {chosen.shape}"
-            raise MatchError(
-                f"bot {bot.name!r} must return one action for each game, "
-                f"integers of shape {(len(states),)}, but returned {got}"
-            )
-        return chosen.astype(np.int64)
+        views, legal = self._views_and_masks(states)
+        if not remembers(bot):
+            return _checked(bot, unchecked(bot.act)(views, legal, seeds), len(states))
+        seats = states["actor"].astype(np.int64)
+        actions = np.zeros(len(states), np.int64)
+        for seat in np.unique(seats).tolist():
+            at = np.flatnonzero(seats == seat)
+            mine = opaque(views)[at].view(views.dtype)
+            chosen = self._copy_for(bot, seat).act_in(mine, legal[at], seeds[at], self.games[rows[at]], seats[at])
+            actions[at] = _checked(bot, chosen, len(at))
+        return actions
+
+    def _copy_for(self, player: Remembering, seat: int) -> Remembering:
+        """Return the copy of a player that plays a seat, made when it is first needed."""
+        # By identity, and not by the number in `bots`, which may change between calls.
+        copies = next((copies for original, copies in self._copies if original is player), None)
+        if copies is None:
+            copies = {}
+            here = {id(bot) for bot in self.bots}
+            self._copies = [pair for pair in self._copies if id(pair[0]) in here] + [(player, copies)]
+        if seat not in copies:
+            copies[seat] = copy.deepcopy(player)
+        return copies[seat]
+
+    def _forget(self, games: NDArray[np.int64]) -> None:
+        """Tell those who remember that nobody plays some games (i8 [K]) any further."""
+        if not self._copies or not len(games):
+            return
+        for _, copies in self._copies:
+            for player in copies.values():
+                if hasattr(player, "forget"):
+                    player.forget(games.copy())
 
     def _illegal(self, rows: Any, players: Any, states: Any, actions: Any, taken: Any) -> IllegalAction:
         """Return the error that says in the game's words what the first refused bot has done."""
@@ -346,3 +442,18 @@ class Table:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, game=load_game(state["game"]))
+
+
+def _checked(bot: Player, chosen: Any, number: int) -> NDArray[np.int64]:
+    """Return a bot's actions in some games (i8 [number]).
+
+    Raises:
+        MatchError: it has returned something else.
+    """
+    actions = np.asarray(chosen)
+    if actions.shape != (number,) or actions.dtype.kind not in "iu":
+        raise MatchError(
+            f"bot {bot.name!r} must return one action for each game, "
+            f"integers of shape {(number,)}, but returned {actions.dtype} of shape {actions.shape}"
+        )
+    return actions.astype(np.int64)

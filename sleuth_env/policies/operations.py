@@ -61,6 +61,26 @@ class Inputs(Protocol):
         """The weight of each item in each group, f4 [S, G]."""
         ...
 
+    @property
+    def constants(self) -> NDArray[np.float32]:
+        """What the features begin with, f4 [M]."""
+        ...
+
+    @property
+    def starts(self) -> NDArray[np.int32]:
+        """Where each number of the observation begins in the next two, and the end, i4 [N + 1]."""
+        ...
+
+    @property
+    def targets(self) -> NDArray[np.int32]:
+        """The features to which numbers of the observation are added, i4."""
+        ...
+
+    @property
+    def scales(self) -> NDArray[np.float32]:
+        """By what the numbers are multiplied before, f4."""
+        ...
+
     def features(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the features of all entities (f4 [B, M]) of observations (f4 [B, N])."""
         ...

@@ -127,7 +127,7 @@ class Policy:
         observer.write(observations)
         actions = np.zeros(len(views), np.int64)
         # Beyond the turns it was trained for an input would leave [0, 1].
-        _choose(self.logits(np.minimum(observations, 1)), legal, seeds, self.greedy, actions)
+        choose(self.logits(np.minimum(observations, 1)), legal, seeds, self.greedy, actions)
         return actions
 
     # Tables call what is behind the checks (see `doors.unchecked`).
@@ -179,7 +179,7 @@ class Policy:
 
 
 @kernel
-def _choose(logits: Any, legal: Any, seeds: Any, greedy: Any, actions: Any) -> None:
+def choose(logits: Any, legal: Any, seeds: Any, greedy: Any, actions: Any) -> None:
     """Draw from the softmax over the legal actions by inverting its distribution function, or take the best one."""
     weights = np.empty(logits.shape[1])
     for b in range(logits.shape[0]):

@@ -7,7 +7,6 @@ what they mean is `policy`'s affair.
 from __future__ import annotations
 
 import json
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ..checks import one_line
+from ..files import read_bytes
 from ..game import DEFAULT_GAME
 
 SUFFIX = ".safetensors"
@@ -138,16 +138,9 @@ def _dtype(entry: Any) -> Any:
 
 def _read_bytes(path: str | Path) -> bytes:
     try:
-        # Opening a pipe would wait, reading a device might never end.
-        if not stat.S_ISREG(Path(path).stat().st_mode):
-            raise OSError("it is not a regular file")
-        with Path(path).open("rb") as file:
-            content = file.read(MOST_FILE_BYTES + 1)
+        return read_bytes(path, MOST_FILE_BYTES)
     except (OSError, TypeError, ValueError) as error:
         raise PolicyError(f"{path!s} cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    if len(content) > MOST_FILE_BYTES:
-        raise PolicyError(f"{path} is larger than any policy file ({MOST_FILE_BYTES} bytes)")
-    return content
 
 
 def _metadata(texts: Mapping[str, str]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from .notation import (
     question_name,
     search_card_name,
 )
+from .rebuild import RebuildError, rebuild
 from .relational import Relational
 from .relations import relations
 from .state import (
@@ -86,6 +87,7 @@ __all__ = [
     "Observer",
     "OptionError",
     "Options",
+    "RebuildError",
     "action_blocks",
     "action_name",
     "belief",
@@ -113,6 +115,7 @@ __all__ = [
     "parse_search_card",
     "problems",
     "question_name",
+    "rebuild",
     "relations",
     "reveal",
     "search_card_name",

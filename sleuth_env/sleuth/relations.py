@@ -96,7 +96,7 @@ class Relations:
         """Split features ([B, M], any kind of array) by kind of entity."""
         ends = np.cumsum([prod(shape) for shape in self.shapes.values()]).tolist()
         return {
-            name: features[:, end - prod(shape) : end].reshape(len(features), *shape)
+            name: features[:, end - prod(shape) : end].reshape(features.shape[0], *shape)
             for (name, shape), end in zip(self.shapes.items(), ends, strict=True)
         }
 

@@ -1,0 +1,271 @@
+"""Players in Python files and modules that a user names: ``file.py:attribute``, ``module:attribute``.
+
+Nothing but what is named here is imported. Whatever goes wrong in it, while it is imported or while
+it plays, is said in one line with file and line number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import nearest
+from ..game import Game, Records
+from ..policies.policy_file import PolicyError
+from ..policies.wrapped import wrap_policy
+from .table import remembers, seated
+
+PYTHON = ".py"
+FORMS = "FILE.py:NAME or MODULE:NAME"
+
+
+def names_code(text: str) -> bool:
+    """Return whether a player's name means something in a Python file or module.
+
+    >>> names_code("bots/mine.py:Careful"), names_code("mine:Careful"), names_code("sheet")
+    (True, True, False)
+    """
+    return text.endswith(PYTHON) or all(_parts(text))
+
+
+def _parts(text: str) -> tuple[str, str]:
+    """Split a name into the file or module and what is meant in it; "" where it is none."""
+    place, _, name = text.rpartition(":")
+    is_place = place.endswith(PYTHON) or all(part.isidentifier() for part in place.split("."))
+    is_name = all(part.isidentifier() for part in name.split("."))
+    return (place, name) if is_place and is_name else ("", "")
+
+
+def file_of(text: str) -> Path | None:
+    """Return the Python file that a player's name means, without importing it; None where there is none.
+
+    Raises:
+        PolicyError: it is not of one of the forms.
+    """
+    place, _ = _checked_parts(text)
+    if place.endswith(PYTHON):
+        return Path(place)
+    search_current_folder()
+    try:
+        found = importlib.util.find_spec(place)
+    except (ImportError, ValueError):
+        return None
+    return Path(found.origin) if found is not None and found.origin is not None else None
+
+
+def search_current_folder() -> None:
+    """Let modules of the current folder be imported, after all others: the path of a script lacks it."""
+    try:
+        folder = os.getcwd()
+    except OSError:
+        # It has been removed.
+        return
+    if not {"", folder} & set(sys.path):
+        sys.path.append(folder)
+
+
+def import_player(text: str, options: Any, game: Game) -> Any:
+    """Return the player that a text such as ``mine.py:Careful`` means.
+
+    Args:
+        text: names a player, a class, which is made with the options if its first argument is called
+            so or is needed, or a function with an attribute `record`, see `wrap_policy`.
+        options: of the game that it is to play.
+        game: the game module.
+
+    Raises:
+        PolicyError: there is nothing of this name, it is none of these, or its code has failed; the
+            message says where.
+    """
+    place, name = _checked_parts(text)
+    module = _module(text, place)
+    with _told(text, module.__file__):
+        player = _made(text, _attribute(text, module, name), options, game)
+        player = seated(player, options)
+    kind = ImportedRemembering if remembers(player) else Imported
+    return kind(player, text, module.__file__)
+
+
+def _checked_parts(text: str) -> tuple[str, str]:
+    place, name = _parts(text)
+    if not name:
+        raise PolicyError(f"a player in Python is named {FORMS}, got {text[:100]!r}")
+    return place, name
+
+
+def _module(text: str, place: str) -> ModuleType:
+    if place.endswith(PYTHON):
+        return _from_file(text, Path(place))
+    search_current_folder()
+    try:
+        # By the file, so that the message can name a line of it.
+        with _told(text, str(file_of(text) or "")):
+            return importlib.import_module(place)
+    except PolicyError as error:
+        cause = error.__cause__
+        if isinstance(cause, ModuleNotFoundError) and f"{place}.".startswith(f"{cause.name}."):
+            raise PolicyError(f"player {text}: there is no module {cause.name!r}") from cause
+        raise
+
+
+def _from_file(text: str, path: Path) -> ModuleType:
+    """Import a Python file, once for each content."""
+    try:
+        # Opening a pipe would wait, reading a device might never end.
+        if not path.is_file():
+            raise OSError("there is no such file" if not path.exists() else "it is not a regular file")
+        content = path.read_bytes()
+        full = path.resolve()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise PolicyError(f"player {text}: {str(path)!r} cannot be read: {reason}") from error
+    digest = hashlib.blake2b(os.fsencode(full) + b"\0" + content, digest_size=8).hexdigest()
+    name = f"sleuth_player_{digest}"
+    if name in sys.modules:
+        return sys.modules[name]
+    # The file may import its neighbours.
+    if str(full.parent) not in sys.path:
+        sys.path.append(str(full.parent))
+    module = ModuleType(name)
+    module.__file__ = str(full)
+    # Dataclasses, and whoever copies a player, look for the module there.
+    sys.modules[name] = module
+    try:
+        with _told(text, str(full)):
+            exec(compile(content, str(full), "exec"), vars(module))
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _attribute(text: str, module: ModuleType, name: str) -> Any:
+    found: Any = module
+    for part in name.split("."):
+        if not hasattr(found, part):
+            own = [other for other in vars(found) if not other.startswith("_")]
+            near = nearest(part, own, 3)
+            perhaps = f", perhaps {' or '.join(near)}" if near else ""
+            raise PolicyError(f"player {text}: {module.__file__} has no {name!r}{perhaps}")
+        found = getattr(found, part)
+    return found
+
+
+def _made(text: str, found: Any, options: Any, game: Game) -> Any:
+    """Make a player of what a name stands for."""
+    if isinstance(found, type):
+        found = found(options) if _takes_options(found) else found()
+    elif inspect.isroutine(found):
+        record = getattr(found, "record", None)
+        if record is None:
+            kinds = ", ".join(map(repr, game.RECORDS))
+            raise PolicyError(
+                f"player {text} is a function that does not say which observation it wants: give it an attribute "
+                f"record, one of {kinds}, or wrap it by sleuth_env.wrap_policy"
+            )
+        found = wrap_policy(found, record, game)
+    if not is_player(found):
+        raise PolicyError(
+            f"player {text} must be an object with a name and a method act(views, legal, seeds), a class of such "
+            f"objects, or a function with an attribute record, got {found!r:.100}"
+        )
+    return found
+
+
+def _takes_options(kind: type) -> bool:
+    """Return whether a class is made with the options: it has an argument of this name, or one that it needs."""
+    try:
+        found = inspect.signature(kind).parameters.values()
+    except ValueError:
+        # Of a class in C: its signature is not known.
+        return False
+    by_place = [one for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return bool(by_place) and (by_place[0].name == "options" or by_place[0].default is inspect.Parameter.empty)
+
+
+def is_player(player: Any) -> bool:
+    """Return whether an object has a name and a method `act` or `act_in`."""
+    return (
+        not isinstance(player, type)
+        and isinstance(getattr(player, "name", None), str)
+        and (callable(getattr(player, "act", None)) or remembers(player))
+    )
+
+
+@contextmanager
+def _told(text: str, file: str | None) -> Iterator[None]:
+    """Turn whatever fails in a user's code into one line that says where."""
+    try:
+        yield
+    except PolicyError:
+        raise
+    # A module that ends the process while it is imported is a mistake, too.
+    except (Exception, SystemExit) as error:
+        raise PolicyError(f"player {text}: {_place_of(error, file)}: {type(error).__name__}: {error}") from error
+
+
+def _place_of(error: BaseException, file: str | None) -> str:
+    """Return file and line where an error comes from: in the user's own file, if it passed through it."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    frame = [*frames, *(frame for frame in frames if frame.filename == file)][-1]
+    return f"{frame.filename}:{frame.lineno}"
+
+
+class Imported:
+    """A player that was imported by its name; its errors say where in its file they come from.
+
+    Args:
+        player: the player.
+        text: its name.
+        file: of its module.
+    """
+
+    def __init__(self, player: Any, text: str, file: str | None) -> None:
+        self.player = player
+        self.text = text
+        self.file = file
+        self.name: str = player.name
+
+    def act(self, views: Records, legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Choose one legal action a row, see `game.Bot`."""
+        with _told(self.text, self.file):
+            actions: NDArray[np.int64] = self.player.act(views, legal, seeds)
+            return actions
+
+
+class ImportedRemembering(Imported):
+    """One that remembers games, see `table.Remembering`."""
+
+    def act_in(
+        self,
+        views: Records,
+        legal: NDArray[np.uint8],
+        seeds: NDArray[np.uint64],
+        games: NDArray[np.int64],
+        seats: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Choose one legal action a row."""
+        with _told(self.text, self.file):
+            actions: NDArray[np.int64] = self.player.act_in(views, legal, seeds, games, seats)
+            return actions
+
+    def forget(self, games: NDArray[np.int64]) -> None:
+        """Pass on which games (i8 [K]) nobody plays any further."""
+        if hasattr(self.player, "forget"):
+            with _told(self.text, self.file):
+                self.player.forget(games)

@@ -1,0 +1,296 @@
+"""Networks that were trained elsewhere, as players: torch networks and models of Stable-Baselines3.
+
+`policy_from_torch` and `policy_from_sb3` turn the weights into a `Policy`, which `save_policy` writes
+as a file that holds no code. `load_model` reads a model's zip file, which does: unpickling runs what
+is in it, so it is asked for expressly.
+Axis letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation.
+"""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..doors import decision
+from ..game import DEFAULT_GAME, Game, check_game, load_game
+from .mlp import Layer, Mlp
+from .policy import Policy, choose
+from .policy_file import PolicyError
+
+MODEL_SUFFIX = ".zip"
+ALLOW = "allow_pickle=True (--allow-pickle on the command line)"
+# What may lie between linear layers, by the names of the classes of torch and what `Mlp` calls them.
+_ACTIVATIONS = {"ReLU": "relu", "Tanh": "tanh"}
+_PASSED_OVER = ("Identity", "Flatten", "Dropout")
+# The keys of observations that are dictionaries.
+OBSERVATION = "observation"
+ACTION_MASK = "action_mask"
+
+
+def names_model(text: str) -> bool:
+    """Return whether a player's name means a model of Stable-Baselines3."""
+    return text.endswith(MODEL_SUFFIX)
+
+
+def policy_from_torch(
+    network: Any,
+    options: Any,
+    record: str | None = None,
+    game: Game | None = None,
+    name: str = "policy",
+    steps: int = 0,
+) -> Policy:
+    """Return a perceptron of torch as a policy that plays with NumPy alone and can be saved.
+
+    Args:
+        network: a ``torch.nn.Sequential``, also one of several, of linear layers with ReLU or Tanh
+            (the same everywhere) between them; it takes observations and returns one logit an
+            action.
+        options: those that it was trained for.
+        record: the kind of observation; default: the game's first.
+        game: the game module; default: `DEFAULT_GAME`.
+        name: how tables call it.
+        steps: decisions it was trained on.
+
+    Raises:
+        PolicyError: it has other layers, or does not fit the observation and the actions.
+
+    >>> from sleuth_env import Options, policy_from_torch
+    >>> from torch import nn
+    >>> network = nn.Sequential(nn.Linear(1852, 64), nn.ReLU(), nn.Linear(64, 448))
+    >>> policy_from_torch(network, Options(num_players=3), "sheet").network.architecture()["hidden"]
+    [64]
+    """
+    game = load_game(DEFAULT_GAME) if game is None else check_game(game)
+    return Policy(game, options, game.RECORDS[0] if record is None else record, _mlp([network]), False, steps, name)
+
+
+def policy_from_sb3(
+    model: Any, options: Any, record: str | None = None, game: Game | None = None, name: str = "policy"
+) -> Policy:
+    """Return the policy of a Stable-Baselines3 or sb3-contrib model as one that can be saved.
+
+    Args:
+        model: such as ``MaskablePPO("MlpPolicy", env)``: a perceptron, of PPO, A2C or MaskablePPO.
+        options: those that it was trained for.
+        record: the kind of observation; default: that of the size of the model's.
+        game: the game module; default: `DEFAULT_GAME`.
+        name: how tables call it.
+
+    Raises:
+        PolicyError: its network is not a perceptron, or does not fit the game.
+    """
+    game = load_game(DEFAULT_GAME) if game is None else check_game(game)
+    policy = getattr(model, "policy", model)
+    record = _record(game, options, policy.observation_space, name) if record is None else record
+    steps = int(getattr(model, "num_timesteps", 0))
+    return Policy(game, options, record, _mlp(_parts(policy, name)), False, steps, name)
+
+
+def load_model(
+    path: str | Path, options: Any, game: Game | None = None, greedy: bool = False, allow_pickle: bool = False
+) -> Any:
+    """Return the model in a zip file of Stable-Baselines3 or sb3-contrib as a player.
+
+    It is given the observation whose size it was trained on, and draws from its probabilities, or
+    takes its best action, among the legal ones, whether or not it was trained with a mask.
+
+    Args:
+        path: the file.
+        options: of the game that it is to play; the file does not say which it was trained for.
+        game: the game module; default: `DEFAULT_GAME`.
+        greedy: whether to take the best action instead of drawing one by its probability; what
+            learned values of actions (DQN) always does.
+        allow_pickle: whether what is pickled in the file may run.
+
+    Raises:
+        PolicyError: it may not, the file cannot be read, or the model does not fit the game.
+    """
+    game = load_game(DEFAULT_GAME) if game is None else check_game(game)
+    if not allow_pickle:
+        raise PolicyError(
+            f"{path} is a model of Stable-Baselines3, and reading it runs whatever code is pickled in it: if you trust "
+            f"the file, allow it by {ALLOW}; save_policy writes files without code"
+        )
+    name = Path(path).name.removesuffix(MODEL_SUFFIX)
+    policy = _unpickled(Path(path))
+    record = _record(game, options, policy.observation_space, str(path))
+    size = game.num_actions(options)
+    if getattr(policy.action_space, "n", None) != size:
+        raise PolicyError(f"{path} was trained for other actions: {policy.action_space}, and this game has {size}")
+    try:
+        return Policy(game, options, record, _mlp(_parts(policy, name)), greedy, 0, name)
+    except PolicyError:
+        # Another architecture, such as one with features of its own: played by torch.
+        return TorchPolicy(game, options, record, policy, greedy, name)
+
+
+def _unpickled(path: Path) -> Any:
+    """Read a model's policy, for whichever algorithm it was trained."""
+    try:
+        from stable_baselines3.common.save_util import load_from_zip_file
+    except ImportError as error:
+        raise PolicyError(f'{path} needs Stable-Baselines3: pip install "sleuth-env[train]"') from error
+    try:
+        if not path.is_file():
+            raise OSError("there is no such file" if not path.exists() else "it is not a regular file")
+        data, parameters, _ = load_from_zip_file(path, device="cpu")
+        data = data or {}
+        kind = data["policy_class"]
+        named = dict(data["policy_kwargs"])
+        policy = kind(data["observation_space"], data["action_space"], lambda _: 0.0, **named)
+        policy.load_state_dict(parameters["policy"])
+    # Whatever is in the file: unpickling can fail in any way.
+    except Exception as error:
+        raise PolicyError(f"{path} cannot be read as a model of Stable-Baselines3: {error!r}") from error
+    if hasattr(policy, "lstm_actor"):
+        raise PolicyError(f"{path} is a recurrent model, which remembers: it cannot be played from a file")
+    policy.set_training_mode(False)
+    return policy
+
+
+def _record(game: Game, options: Any, space: Any, name: str) -> str:
+    """Return the kind of observation that a model was trained on, which its size tells."""
+    plain = space[OBSERVATION] if _is_dictionary(space) else space
+    sizes = {record: game.observation_layout(options, record).size for record in game.RECORDS}
+    found = [record for record, size in sizes.items() if plain.shape == (size,)]
+    if not found:
+        known = ", ".join(f"{size} ({record})" for record, size in sizes.items())
+        raise PolicyError(
+            f"{name} was trained on observations of the shape {plain.shape}; in this game they are {known}"
+        )
+    return found[0]
+
+
+def _is_dictionary(space: Any) -> bool:
+    return isinstance(getattr(space, "spaces", None), dict) and OBSERVATION in space.spaces
+
+
+def _parts(policy: Any, name: str) -> list[Any]:
+    """Return the modules of a policy of Stable-Baselines3 that lead to its logits."""
+    extractor: Any = getattr(policy, "mlp_extractor", None)
+    features = type(getattr(policy, "pi_features_extractor", None)).__name__
+    if (
+        not hasattr(extractor, "policy_net")
+        or features != "FlattenExtractor"
+        or _is_dictionary(policy.observation_space)
+    ):
+        raise PolicyError(f"{name} is not a perceptron of plain observations")
+    return [extractor.policy_net, policy.action_net]
+
+
+def _mlp(modules: list[Any]) -> Mlp:
+    """Return the perceptron that modules of torch make up, one after the other."""
+    layers: list[Layer] = []
+    activations: list[str] = []
+    leaves = [leaf for part in modules for leaf in part.modules() if not any(leaf.children())]
+    for module in leaves:
+        kind = type(module).__name__
+        if kind == "Linear":
+            weight = module.weight.detach().cpu().numpy()
+            bias = np.zeros(len(weight), np.float32) if module.bias is None else module.bias.detach().cpu().numpy()
+            layers.append((weight.copy(), bias.copy()))
+        elif kind in _ACTIVATIONS and len(activations) == len(layers) - 1:
+            activations.append(_ACTIVATIONS[kind])
+        elif kind not in _PASSED_OVER:
+            raise PolicyError(f"a policy has linear layers with ReLU or Tanh between them, got {module}")
+    if len(set(activations)) > 1 or len(activations) != max(len(layers) - 1, 0):
+        raise PolicyError(f"a policy has the same activation between all its layers, got {activations}")
+    return Mlp(layers, activations[0] if activations else "relu")
+
+
+class TorchPolicy:
+    """Play a policy of Stable-Baselines3 by torch: a bot.
+
+    Rows of a batch are computed together, so a logit may depend on its size in the last digit.
+
+    Args:
+        game: the game module.
+        options: of the game.
+        record: the kind of observation that it was trained on.
+        policy: of Stable-Baselines3 or sb3-contrib.
+        greedy: whether to take the best action instead of drawing one by its probability.
+        name: how tables call it.
+
+    Raises:
+        PolicyError: it gives neither probabilities nor values of actions.
+    """
+
+    def __init__(self, game: Game, options: Any, record: str, policy: Any, greedy: bool, name: str) -> None:
+        self.game = game
+        self.options = options
+        self.record = record
+        self.policy = policy
+        self.name = name
+        has_values = hasattr(policy, "q_net") or hasattr(policy, "quantile_net")
+        if not has_values and not hasattr(policy, "get_distribution"):
+            raise PolicyError(f"{name} gives neither probabilities nor values of actions")
+        self.greedy = greedy or has_values
+        self._rules = game.make_rules(options)
+
+    def act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Choose one legal action a row, see `game.Bot`.
+
+        Raises:
+            ArrayError: something has another dtype or shape, or nothing is legal in some row.
+        """
+        given = decision(views, legal, seeds, self.game.VIEW, self.game.num_actions(self.options))
+        self.game.Observer(self._rules, given[0], self.record).check()
+        return self._act(*given)
+
+    def _act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Choose as `act` does, without a look at what is given."""
+        observer = self.game.Observer(self._rules, views, self.record)
+        observations = np.empty((len(views), observer.layout.size), np.float32)
+        observer.write(observations)
+        actions = np.zeros(len(views), np.int64)
+        choose(self.logits(observations, legal), legal, seeds, self.greedy, actions)
+        return actions
+
+    # Tables call what is behind the checks (see `doors.unchecked`).
+    act.kernel = _act  # type: ignore[attr-defined]
+
+    def logits(self, observations: NDArray[np.float32], legal: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Return logits, or values, of all actions (f4 [B, A])."""
+        import torch
+
+        given: Any = observations
+        if _is_dictionary(self.policy.observation_space):
+            given = {OBSERVATION: observations, ACTION_MASK: legal.astype(np.int8)}
+        with torch.no_grad():
+            tensors, _ = self.policy.obs_to_tensor(given)
+            if hasattr(self.policy, "quantile_net"):
+                found = self.policy.quantile_net(tensors).mean(dim=1)
+            elif hasattr(self.policy, "q_net"):
+                found = self.policy.q_net(tensors)
+            else:
+                found = self.policy.get_distribution(tensors).distribution.logits
+        return np.ascontiguousarray(found.cpu().numpy(), np.float32)
+
+    def seated(self, options: Any) -> TorchPolicy:
+        """Return this policy as a player of a game with these options.
+
+        Raises:
+            PolicyError: the observation or the actions have another size.
+        """
+        if options == self.options:
+            return self
+        record = _record(self.game, options, self.policy.observation_space, self.name)
+        if self.game.num_actions(options) != self.policy.action_space.n:
+            raise PolicyError(f"{self.name} was trained for other actions: {self.policy.action_space}")
+        player = copy.copy(self)
+        player.options = options
+        player.record = record
+        player._rules = self.game.make_rules(options)
+        return player
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A module cannot be copied or pickled; its name can.
+        return {**vars(self), "game": self.game.__name__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, game=load_game(state["game"]))

@@ -1,0 +1,158 @@
+"""The files that a run plays with: copied into its folder by content, so that it needs no others.
+
+In the folder ``inputs`` lie the copies, each named by the SHA-256 of its content, and ``index.yaml``
+with the name that the configuration has for each and where it came from.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sleuth_env.files import write_atomically
+from sleuth_env.matches.players import make_player
+from sleuth_env.policies.policy_file import SUFFIX, located, names_file
+
+from .config import Config, ConfigError
+from .config_file import read_file, shown
+
+FOLDER = "inputs"
+INDEX = "index.yaml"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file as it was when it was copied.
+
+    Args:
+        sha256: of its content, in hexadecimal digits; the copy's name.
+        path: where it lay, as an absolute path.
+    """
+
+    sha256: str
+    path: str
+
+
+class Inputs:
+    """Make players of names, from the copies of the files that the names mean.
+
+    What has no copy yet is read where it lies; `keep` copies it.
+
+    Args:
+        config: the run's.
+        folder: the run folder.
+
+    Raises:
+        ConfigError: the folder has an index that is not one.
+    """
+
+    def __init__(self, config: Config, folder: Path) -> None:
+        self.config = config
+        self.folder = folder / FOLDER
+        index = self.folder / INDEX
+        self.sources = _read_index(index) if index.exists() else {}
+        self._fresh: dict[str, bytes] = {}  # contents by their digests, until they are kept
+
+    def player(self, name: str) -> Any:
+        """Return the player that a name of the configuration means: a bot, or a policy file.
+
+        Raises:
+            ValueError: there is none, it cannot play this game, or its copy is damaged.
+            OSError: a file cannot be read.
+        """
+        options = self.config.options
+        game = self.config.module
+        if not names_file(name):
+            return make_player(name, options, game)
+        if name not in self.sources:
+            return self._first_read(name)
+        digest = self.sources[name].sha256
+        if digest in self._fresh:
+            return make_player(name, options, game)
+        copy = self.folder / f"{digest}{SUFFIX}"
+        try:
+            content = copy.read_bytes()
+        except FileNotFoundError as error:
+            raise ConfigError(f"{copy} is missing, the copy of {name} with which the run began") from error
+        if sha256(content).hexdigest() != digest:
+            raise ConfigError(f"{copy} is damaged: it is not the copy of {name} with which the run began")
+        player = make_player(str(copy), options, game)
+        # Messages name it as the configuration does.
+        player.name = Path(name).name.removesuffix(SUFFIX)
+        return player
+
+    def _first_read(self, name: str) -> Any:
+        path = Path(located(name, self.config.module.NAME))
+        before = _mark(path)
+        player = make_player(name, self.config.options, self.config.module)
+        content = path.read_bytes()
+        if before is None or _mark(path) != before:
+            raise ConfigError(f"{name} was changed while it was read; begin again")
+        digest = sha256(content).hexdigest()
+        self._fresh[digest] = content
+        self.sources[name] = Source(digest, str(path.absolute()))
+        return player
+
+    def keep(self) -> None:
+        """Copy what has been read into the folder; the index comes last, so that it never lies."""
+        if not self._fresh:
+            return
+        self.folder.mkdir(exist_ok=True)
+        for digest, content in self._fresh.items():
+            write_atomically(self.folder / f"{digest}{SUFFIX}", content)
+        index = {name: asdict(source) for name, source in self.sources.items()}
+        write_atomically(self.folder / INDEX, yaml.safe_dump(index, sort_keys=False).encode())
+        self._fresh = {}
+
+    def changed(self) -> list[str]:
+        """Say which files are not any more what they were when they were copied, a line each.
+
+        One that is not there is no news: the run may have moved to another machine.
+        """
+        return [
+            f"{name} has changed since the run began ({source.path}); the run goes on with the copy in {self.folder}"
+            for name, source in self.sources.items()
+            if self._has_changed(name, source)
+        ]
+
+    def _has_changed(self, name: str, source: Source) -> bool:
+        path = Path(source.path)
+        copy = self.folder / f"{source.sha256}{SUFFIX}"
+        try:
+            if not path.is_file() or not copy.exists():
+                return False
+            return path.stat().st_size != copy.stat().st_size or (
+                sha256(path.read_bytes()).hexdigest() != source.sha256
+            )
+        except OSError:
+            return False
+
+
+def _mark(path: Path) -> tuple[int, int, int] | None:
+    """Return what a change of a file changes; None where there is none."""
+    try:
+        about = path.stat()
+    except (OSError, ValueError):
+        return None
+    return about.st_ino, about.st_size, about.st_mtime_ns
+
+
+def _read_index(path: Path) -> dict[str, Source]:
+    sources = {}
+    for name, entry in read_file(path).items():
+        if (
+            not isinstance(name, str)
+            or not isinstance(entry, dict)
+            or set(entry) != {"sha256", "path"}
+            or not all(isinstance(value, str) for value in entry.values())
+            or not re.fullmatch("[0-9a-f]{64}", entry["sha256"])
+            or "\0" in entry["path"]
+        ):
+            raise ConfigError(f"{path}: must map names to their sha256 and path, got {shown({name: entry})}")
+        sources[name] = Source(**entry)
+    return sources
