@@ -70,6 +70,10 @@ def seeds() -> np.ndarray:
     return np.arange(GAMES, dtype=np.uint64)
 
 
+def deals() -> np.ndarray:
+    return sleuth.belief(RULES, views()[:1]).sample(GAMES, np.random.default_rng(0)).astype(np.int64)
+
+
 def evidence() -> np.ndarray:
     return deduction.make_evidence(3, range(6), [(0, range(6), 3, 3), (1, range(6), 2, 2), (2, range(6), 1, 1)])
 
@@ -167,6 +171,11 @@ DOORS: dict[str, Door] = {
         sleuth.write_observations,
         given_to(views=views, out=zeros(GAMES, sleuth.observation_size(OPTIONS), dtype=np.float32)),
         ("out",),
+    ),
+    "rebuild": Door(
+        lambda rules, views, deals: sleuth.rebuild(rules, views, deals, np.random.default_rng(0)),
+        given_to(views=lambda: views()[:1], deals=deals),
+        single=("rules", "views"),
     ),
     **{f"bot {name}": Door(sleuth.make_bot(name, OPTIONS).act, decision) for name in BOTS},
     "policy": Door(lambda *given: policy().act(*given), decision),
@@ -282,7 +291,8 @@ def test_what_is_no_such_array_is_refused(door: str, name: str, wrong: str) -> N
     # The first argument with rows settles how many the others have.
     arguments = DOORS[door].arguments()
     first = next(key for key in arguments if key not in ("rules", "evidence")) if len(arguments) > 1 else ""
-    if wrong == "too short" and (name == first or name in DOORS[door].single) and len(arguments) <= 2:
+    alone = (name == first or name in DOORS[door].single) and len(arguments) <= 2
+    if wrong == "too short" and (alone or name == "deals"):
         pytest.skip("any number will do")
     culprit = "" if wrong == "too short" and name == first else name
     refused(door, {name: WRONG[wrong](arguments[name])}, culprit)
@@ -353,7 +363,16 @@ def refused_or_harmless(call: Callable[..., Any], *arguments: Any, error: type[V
     assert "\n" not in message
 
 
-VIEW_DOORS = ["beliefs", "odds", "list_asks", "read_sheet", "write_observations", "bot sheet", "bot cautious"]
+VIEW_DOORS = [
+    "beliefs",
+    "rebuild",
+    "odds",
+    "list_asks",
+    "read_sheet",
+    "write_observations",
+    "bot sheet",
+    "bot cautious",
+]
 STATE_DOORS = ["legal", "step", "view", "ends", "settled", "standings", "counts"]
 
 

@@ -202,7 +202,7 @@ class Table:
 
     def renumber(self, rows: ArrayLike) -> None:
         """Count games (int [K]) anew: to players that remember they are games never seen before."""
-        rows = np.asarray(rows)
+        rows = self._once(rows)
         self._forget(self.games[rows])
         self.games[rows] = self._counted + np.arange(len(rows))
         self._counted += len(rows)

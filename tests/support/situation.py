@@ -77,8 +77,9 @@ class Situation:
         """Take an action in words; return whether the kernel took it."""
         taken = np.zeros(1, "u1")
         # Behind the door: a game laid out by hand may know more than questions have shown.
+        sound = not self.problems()
         kernels_of(kernels).step(self.rules, self.states, np.array([NUMBERS[self.n][action]]), taken, self.last_rewards)
-        assert not self.problems()
+        assert not (sound and self.problems())
         return bool(taken[0])
 
     def all_pass(self) -> None:
