@@ -14,6 +14,7 @@ from .checks import whole_number
 from .game import Game
 
 ILLEGAL_REWARD = -1.0  # where an illegal action ends the game
+ON_ILLEGAL = ("end", "raise")  # what it does in environments for one learner
 
 
 class IllegalAction(ValueError):  # noqa: N818

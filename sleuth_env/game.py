@@ -12,6 +12,7 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 
 from __future__ import annotations
 
+import inspect
 import os
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .checks import check_choice
-from .options import check_names
+from .options import check_names, described
 
 Records = NDArray[np.void]
 T = TypeVar("T")
@@ -35,6 +36,10 @@ GAMES = ("sleuth",)
 DEFAULT_GAME = GAMES[0]
 NO_GAME = "call reset() first: no game has been dealt"
 CLOSED = "this environment has been closed: make another one"
+
+# What `Game.ends` writes of a game, the same for everybody: it goes on, it is over by the rules, or
+# the turn limit has stopped it.
+GOING_ON, TERMINATED, TRUNCATED = range(3)
 
 
 def opaque(records: Records) -> Records:
@@ -152,20 +157,20 @@ class Game(Protocol):
         """
         ...
 
-    def ends(
-        self, rules: Records, states: Records, terminated: NDArray[np.uint8], truncated: NDArray[np.uint8], /
-    ) -> None:
-        """Write how each game ended for each seat (u1 [B, P] both): by the rules, or at the turn limit.
+    def ends(self, rules: Records, states: Records, ended: NDArray[np.uint8], /) -> None:
+        """Write how each game has ended (u1 [B]): `GOING_ON`, `TERMINATED` by the rules, or `TRUNCATED` at its limit.
 
-        Both are zeros while it goes on.
+        All seats share it. For whom a truncated game was decided all the same is said by `settled`.
         """
         ...
 
     def settled(self, rules: Records, states: Records, settled: NDArray[np.uint8], due: NDArray[np.float64], /) -> None:
         """Mark the seats whose reward cannot change any more (u1 [B, P]), with what they are still to get (f8 [B, P]).
 
-        Nothing is due in a finished game, or to a seat that is not settled. It may be asked at any
-        moment.
+        In a game that is over by the rules that is everybody; in a truncated one those whose reward
+        was decided, and a learner estimates what the others would still have got. Nothing is due in
+        a finished game, or to a seat that is not settled. It may be asked at any moment, and depends
+        on nothing but what everybody may know: environments tell it to all.
         """
         ...
 
@@ -479,21 +484,34 @@ def name_of(game: Game) -> str:
     return game.NAME if game.__name__ == f"{__package__}.{game.NAME}" else game.__name__
 
 
-def make_options(game: Game, named: Mapping[str, Any], max_cycles: int | None = None) -> Any:
+def make_options(game: Game, named: Mapping[str, Any], max_cycles: int | None = None, taker: Any = None) -> Any:
     """Return a game's options.
 
     Args:
         game: the game module.
         named: the options by name.
         max_cycles: PettingZoo's word for the option ``max_turns``; None leaves it alone.
+        taker: the class whose arguments they are, for the message; None: the options themselves.
 
     Raises:
         UnknownOptionError: the game has no option of a name.
         ValueError: a value that it does not allow, or two different turn limits.
     """
-    check_names(game.Options, named, game.NAME)
+    _check_arguments(game, named, game.Options if taker is None else taker)
     options = dict(named)
     if max_cycles is not None and options.setdefault("max_turns", max_cycles) != max_cycles:
         limit = options["max_turns"]
         raise ValueError(f"max_cycles={max_cycles!r} is another name of max_turns={limit!r}: give one of them")
     return game.Options(**options)
+
+
+def _check_arguments(game: Game, named: Mapping[str, Any], taker: Any) -> None:
+    """Check that what a class was given besides its own arguments are options of the game."""
+    options = ", ".join(about.name for about in described(game.Options))
+    legal = f"the options of {game.NAME} are {options}"
+    own: list[str] = []
+    if taker is not game.Options:
+        kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        own = [name for name, about in inspect.signature(taker).parameters.items() if about.kind in kinds]
+        legal = f"the arguments are {', '.join(own)}; {legal}"
+    check_names(game.Options, named, f"{taker.__qualname__}.__init__()", legal, own)

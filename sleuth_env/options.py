@@ -8,9 +8,12 @@ from __future__ import annotations
 import dataclasses
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, TypeVar
+
+from .checks import did_you_mean
 
 T = TypeVar("T")
 WIDTH = 100  # of a docstring
@@ -28,8 +31,11 @@ class OptionError(ValueError):
         self.option = option
 
 
-class UnknownOptionError(ValueError):
-    """An option has an unknown name; the message lists the known ones."""
+class UnknownOptionError(OptionError, TypeError):
+    """An argument or an option has an unknown name; the message lists the known ones.
+
+    It is a TypeError, worded as Python words it, for whoever tries out what a function takes.
+    """
 
 
 @dataclass(frozen=True)
@@ -69,11 +75,33 @@ def documented(options: type[T]) -> type[T]:
         text = f"{about.name}: {about.meaning} ({about.values}; default {about.default!r})."
         lines += textwrap.wrap(text, WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 12)
     options.__doc__ = (options.__doc__ or "").replace("        {options}", "\n".join(lines))
+    _refuse_unknown(options)
     return options
 
 
-def check_names(options: Any, names: Mapping[str, Any], game: str) -> None:
+def _refuse_unknown(options: Any) -> None:
+    """Let an options dataclass list its options where it is given a name that it does not know."""
+    make = options.__init__
+    name = options.__qualname__
+    known = [field.name for field in dataclasses.fields(options)]
+
+    @wraps(make)
+    def init(self: Any, *values: Any, **named: Any) -> None:
+        check_names(options, named, f"{name}.__init__()", f"the options are {', '.join(known)}")
+        make(self, *values, **named)
+
+    options.__init__ = init
+
+
+def check_names(options: Any, names: Mapping[str, Any], taker: str, legal: str, others: Sequence[str] = ()) -> None:
     """Check that each name is one of the options.
+
+    Args:
+        options: the dataclass.
+        names: what was given.
+        taker: what they were given to.
+        legal: the end of the message, which lists what is legal.
+        others: names of further arguments, which may have been meant.
 
     Raises:
         UnknownOptionError: one is not.
@@ -81,7 +109,10 @@ def check_names(options: Any, names: Mapping[str, Any], game: str) -> None:
     known = [field.name for field in dataclasses.fields(options)]
     for name in names:
         if name not in known:
-            raise UnknownOptionError(f"unknown option {name!r}; the options of {game} are {', '.join(known)}")
+            guess = did_you_mean(name, [*known, *others])
+            raise UnknownOptionError(
+                f"{taker} got an unexpected keyword argument {name!r}{guess or ';'} {legal}", option=name
+            )
 
 
 def parse_option(options: Any, name: str, text: str) -> int | bool | str:

@@ -50,8 +50,8 @@ each gem by a count of all deals and what each question is expected to tell.
 
 Rewards
 -------
-All in the last step, in which everybody terminates; at the turn limit those who are still in are
-truncated. A player who is out waits for it, unasked.
+All in the last step, in which everybody terminates; at the turn limit everybody is truncated, and
+``info["settled"]`` is False for those who were still in. A player who is out waits for it, unasked.
 
 | | winner | others |
 |---|---|---|

@@ -16,6 +16,7 @@ from sleuth_env.envs.sb3 import vec_env_class
 from sleuth_env.envs.solo import GameSoloEnv, GameSoloVectorEnv
 from sleuth_env.envs.vector import GameVectorEnv
 from sleuth_env.envs.wrappers import wrapped
+from sleuth_env.game import TRUNCATED
 from sleuth_env.matches.table import Table
 from sleuth_env.options import described
 from tests.support.games import TRIED, Tried
@@ -105,11 +106,12 @@ def kernels_play(tried: Tried, options: Any, size: int, seeds: np.ndarray, choic
         taken = np.zeros(size, np.uint8)
         rewards = np.full((size, players), 7.0)
         game.step(rules, states, actions, taken, rewards)
-        u1 = [np.full((size, players), 7, np.uint8) for _ in range(3)]
+        ended = np.full(size, 7, np.uint8)
+        settled = np.full((size, players), 7, np.uint8)
         due = np.full((size, players), 7.0)
         places = np.full((size, players), 7, np.int32)
-        game.ends(rules, states, *u1[:2])
-        game.settled(rules, states, u1[2], due)
+        game.ends(rules, states, ended)
+        game.settled(rules, states, settled, due)
         game.standings(rules, states, places)
         views = np.zeros(size, game.VIEW)
         game.view(rules, states, np.zeros(size, np.int64), views)
@@ -119,7 +121,7 @@ def kernels_play(tried: Tried, options: Any, size: int, seeds: np.ndarray, choic
         assert (observations <= 1).all()
         counted = [np.asarray(numbers) for numbers in game.counts(rules, states).values()]
         for row in range(size):
-            arrays = [states, legal, taken, rewards, *u1, due, places, views, observations, *counted]
+            arrays = [states, legal, taken, rewards, ended, settled, due, places, views, observations, *counted]
             written[row] += [array[row].tobytes() for array in arrays]
     return written
 
@@ -160,7 +162,9 @@ def test_rewards_end_with_the_game_and_what_was_due_is_paid(tried: Tried, option
             known = (settled[0] > 0) & ~np.isnan(promised)
             assert promised[known] == pytest.approx(due[0][known])
             promised = np.where(settled[0] > 0, due[0], np.nan)
-        assert settled.all()
+        ended = np.zeros(1, np.uint8)
+        game.ends(rules, states, ended)
+        assert settled.all() or ended[0] == TRUNCATED
         assert not due.any()
         taken = np.ones(1, np.uint8)
         game.step(rules, states, np.zeros(1, np.int64), taken, rewards)

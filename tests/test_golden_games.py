@@ -44,13 +44,12 @@ def test_the_rewards_of_a_golden_game_come_with_its_end(file):
     num_games = len(game.states)
     num_players = game.options.num_players
     rewards = np.zeros((num_games, 7))
-    terminated = np.zeros((num_games, 7), np.uint8)
-    truncated = np.zeros((num_games, 7), np.uint8)
+    ended = np.zeros(num_games, np.uint8)
     rules = make_rules(game.options)
-    ends(rules, game.states, terminated, truncated)
+    ends(rules, game.states, ended)
     step(rules, game.states[:-1].copy(), game.actions, np.zeros(num_games - 1, np.uint8), rewards[1:])
     assert not rewards[:-1].any()
-    assert not (terminated | truncated)[:-1].any()
+    assert not ended[:-1].any()
     winners = game.last_state["standing"][:num_players] == RIGHT
     assert (rewards[-1, :num_players][winners] > 0).all()
 

@@ -430,6 +430,30 @@ def test_a_restored_learner_goes_on_as_if_nothing_had_happened(network: dict[str
         assert same(unbroken, restored)
 
 
+@pytest.mark.parametrize(
+    ("digest", "message"), [(None, "damaged or changed since get_state"), ("", "cannot be: game 2: actor is 77")]
+)
+def test_a_stored_game_that_cannot_be_is_refused(digest: str | None, message: str):
+    made = learner()
+    state = {**made.state(), "steps": made.steps, "updates": made.updates}
+    envs = state["games"]["envs"]
+    states = envs["states"].numpy().copy()
+    states.view(sleuth.STATE)[2, 0]["actor"] = 77
+    changed = {"states": torch.from_numpy(states), "digest": envs["digest"] if digest is None else digest}
+    state["games"] = {**state["games"], "envs": {**envs, **changed}}
+    with pytest.raises(ValueError, match=message):
+        PpoLearner(made.config).restore(state)
+
+
+@pytest.mark.parametrize("name", ["rng", "bot_rng"])
+def test_a_stored_generator_that_is_none_is_refused(name: str):
+    made = learner()
+    state = {**made.state(), "steps": made.steps, "updates": made.updates}
+    state["games"] = {**state["games"], name: {"bit_generator": "PCG64", "state": {"state": -1, "inc": 1}}}
+    with pytest.raises(ValueError, match="is not the state of a generator"):
+        PpoLearner(made.config).restore(state)
+
+
 def test_another_number_of_games_begins_new_ones():
     made = learner()
     made.learn(0.0, go_on)

@@ -90,16 +90,17 @@ def test_nobody_leaves_and_nothing_is_paid_before_the_last_step(env: Any) -> Non
         assert set(env.terminations.values()) | set(env.truncations.values()) == {False}
     assert env.agents == everybody
     assert all(env.terminations[agent] is not env.truncations[agent] for agent in everybody)
-    assert len(set(env.terminations.values())) == 1 or any(env.truncations.values())
+    assert len(set(env.terminations.values())) == 1
 
 
-def test_flags_are_bools_rewards_floats_and_infos_empty(env: Any) -> None:
+def test_flags_are_bools_rewards_floats_and_infos_say_who_is_settled(env: Any) -> None:
     for _ in play(env, seed=6):
         assert set(map(type, env.terminations.values())) == set(map(type, env.truncations.values())) == {bool}
         assert set(map(type, env.rewards.values())) == {float}
-        assert all(info == {} for info in env.infos.values())
+        assert {type(info["settled"]) for info in env.infos.values()} == {bool}
     assert set(map(type, env.rewards.values())) == {float}
-    assert all(info == {} for info in env.infos.values())
+    ended_by_rules = any(env.terminations.values())
+    assert all(info["settled"] or not ended_by_rules for info in env.infos.values())
 
 
 def test_every_agent_can_observe_at_any_time_and_only_the_one_to_act_has_actions(env: Any) -> None:
@@ -209,7 +210,11 @@ def test_max_cycles_is_another_name_of_max_turns() -> None:
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        ({"num_player": 4}, "unknown option 'num_player'; the options of sleuth are num_players, missing"),
+        (
+            {"num_player": 4},
+            "got an unexpected keyword argument 'num_player', did you mean num_players. "
+            "the arguments are render_mode, .*; the options of sleuth are num_players, missing",
+        ),
         ({"num_players": 8}, "num_players must be an integer from 3 to 7, got 8"),
         ({"record": "full"}, "record must be one of 'sheet', 'raw', 'exact', got 'full'"),
         ({"render_mode": "text"}, "render_mode must be one of None, 'human', 'ansi', 'rgb_array', got 'text'"),
@@ -224,7 +229,7 @@ def test_a_wrong_argument_is_refused_with_the_legal_values(named: dict[str, Any]
         sleuth_v0.env(**named)
 
 
-def test_at_the_turn_limit_who_is_out_is_terminated_and_the_others_truncated() -> None:
+def test_at_the_turn_limit_all_are_truncated_and_those_who_were_decided_are_settled() -> None:
     kinds = set()
     for seed in range(20):
         env = sleuth_v0.raw_env(num_players=4, winners=2, max_turns=4)
@@ -232,8 +237,9 @@ def test_at_the_turn_limit_who_is_out_is_terminated_and_the_others_truncated() -
         play_out(env, seed, accuse=0.4)
         if any(env.truncations.values()):
             settled = {agent for agent, reward in env.rewards.items() if reward != 0}
-            assert {agent for agent, over in env.terminations.items() if over} == settled
-            assert {agent for agent, over in env.truncations.items() if not over} == settled
+            assert set(env.truncations.values()) == {True}
+            assert set(env.terminations.values()) == {False}
+            assert {agent for agent, info in env.infos.items() if info["settled"]} == settled
             kinds |= set(env.rewards.values())
     assert {0.0, -1 / 3} <= kinds
 

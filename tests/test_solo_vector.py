@@ -72,7 +72,7 @@ def test_the_native_vector_plays_the_games_of_single_environments(options: Optio
             for env, ended, a in zip(singles, over, actions, strict=True)
         ]
         *found, infos = envs.step(np.array(actions))
-        assert infos == {}
+        assert "illegal_action" not in infos
         assert [(o.tobytes(), *rest) for o, *rest in expected] == [
             (o.tobytes(), *rest) for o, *rest in zip(*found, strict=True)
         ]

@@ -30,7 +30,7 @@ from .config import Config, ConfigError, read_config
 from .decisions import log_probs_of, masked_log_probs
 from .lessons import DECLINED, KINDS, Ints, Lessons, collect
 from .network import device_of, make_network
-from .streams import generator_of, number_of
+from .streams import generator_for, number_of
 from .terminal import Parser, Screen, add_keys, failed, free_name, game_of, parsed, say
 
 DESCRIPTION = """\
@@ -298,7 +298,7 @@ def _imitate(config: Config, teacher: Any, own: dict[str, Any], out: Path) -> No
         )
     screen = Screen(settings.epochs * ceil(learned / settings.batch_size), unit="minibatches")
     try:
-        train(network, lessons, settings, generator_of(config.seed, "imitation", "minibatches"), show_loss)
+        train(network, lessons, settings, generator_for(config.seed, "imitation", "minibatches"), show_loss)
     finally:
         screen.close()
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,7 @@ from sleuth_env.game import Bot, opaque
 from .config import Config
 from .decisions import first_offered
 from .sparse import SparseRows, observed
-from .streams import generator_of
+from .streams import generator_for
 
 Ints = NDArray[np.int64]
 
@@ -97,7 +97,7 @@ def _played(config: Config, teacher: Bot, declined: float, held_out: float) -> I
         config.num_envs, record=game.CHEAPEST_RECORD, copy=False, **asdict(config.options)
     )
     # Two generators: from the bits that bots are handed nothing else can be told.
-    rng, bot_rng = (generator_of(config.seed, "imitation", purpose) for purpose in ("games", "bots"))
+    rng, bot_rng = (generator_for(config.seed, "imitation", purpose) for purpose in ("games", "bots"))
     envs.reset(seed=rng.integers(2**63, size=envs.num_envs).tolist())
     offered = first_offered(config)
     declining = declining_actions(config)

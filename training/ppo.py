@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 
 from sleuth_env.envs.binding import bound
-from sleuth_env.envs.snapshot import Snapshot
+from sleuth_env.envs.snapshot import Snapshot, generator_of
 from sleuth_env.envs.vector import GameVectorEnv
 from sleuth_env.game import Bot, Records, opaque
 from sleuth_env.matches.rating import win_shares
@@ -36,7 +36,7 @@ from .network import check_same, device_of, make_network
 from .opponents import LEARNER_PLAYER, results_of
 from .rollout import OPEN, Rollout, advantages_of
 from .sparse import SparseRows, observed
-from .streams import generator_of, number_of, words_of
+from .streams import generator_for, number_of, words_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -79,7 +79,7 @@ class PpoLearner:
         """Begin the generators of a training that starts from some weights (see `words_of`), and deal."""
         # Two: from the bits that bots are handed nothing else can be told.
         self.rng, self.bot_rng = (
-            generator_of(self.config.seed, "training", purpose, weights=weights) for purpose in ("games", "bots")
+            generator_for(self.config.seed, "training", purpose, weights=weights) for purpose in ("games", "bots")
         )
         self._deal()
 
@@ -148,7 +148,7 @@ class PpoLearner:
                 return None
             _, _, terminated, truncated, infos = self.envs.step(self._act(rollout))
             if (terminated | truncated).any():
-                self._end(rollout, infos["truncations"], infos["rewards"])
+                self._end(rollout, truncated[:, None] & ~infos["settled"], infos["rewards"])
         return rollout
 
     def _act(self, rollout: Rollout) -> Ints:
@@ -206,11 +206,18 @@ class PpoLearner:
     def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
         return torch.from_numpy(array).to(self.device)
 
-    def _end(self, rollout: Rollout, truncated: NDArray[np.bool_], rewards: Rewards) -> None:
-        """Pay the seats of games that have ended, and seat players at the next ones."""
+    def _end(self, rollout: Rollout, unsettled: NDArray[np.bool_], rewards: Rewards) -> None:
+        """Pay the seats of games that have ended, and seat players at the next ones.
+
+        Args:
+            rollout: is told of it.
+            unsettled: whose game was cut off before their reward was settled, bool [B, P]: what
+                would still have come is estimated.
+            rewards: f8 [B, P].
+        """
         games, views = self.envs.final_views()
         shares = win_shares(self.envs.final_standings()[1])
-        cut = truncated[games]
+        cut = unsettled[games]
         final_values = np.zeros(views.shape, np.float32)
         if cut.any():
             final_values[cut] = self._values(observed(self.config, opaque(views)[cut].view(self.game.VIEW)))
@@ -391,22 +398,22 @@ class PpoLearner:
         self.steps = state["steps"]
         self.updates = state["updates"]
         games = each_array(lambda tensor: tensor.cpu().numpy(), state["games"])
-        self.rng.bit_generator.state = games["rng"]
-        self.bot_rng.bit_generator.state = games["bot_rng"]
+        for generator, name in ((self.rng, "rng"), (self.bot_rng, "bot_rng")):
+            generator.bit_generator.state = generator_of(games[name]).bit_generator.state
         self._deal()
         if len(games["players"]) == self.config.num_envs:
             waiting = games["waiting"]
             decisions = Decisions(**waiting | {"observations": SparseRows(**waiting["observations"])})
             self._check(games, decisions)
             self._return_to(games | {"envs": Snapshot(**games["envs"])})
-            self._seated = bool(games["seated"])
+            self._seated = games["seated"] is True
             self._names = games["names"]
             self._opponents = {}
             self._last = games["last"]
             self._waiting = decisions
 
     def _check(self, games: dict[str, Any], waiting: Decisions) -> None:
-        """Check that what was stored points nowhere outside; games are taken as they are.
+        """Check that what was stored points nowhere outside; the games are checked where they are put back.
 
         Raises:
             ValueError: it does.
@@ -423,6 +430,8 @@ class PpoLearner:
         }
         for name, (dtype, least, most) in ends.items():
             array = games[name]
+            if not isinstance(array, np.ndarray):
+                raise ValueError(f"its {name} are no numbers")
             if array.shape != self._players.shape or array.dtype != dtype:
                 raise ValueError(f"its {name} are out of range")
             if not ((array >= least) & (array <= most)).all():

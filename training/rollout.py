@@ -108,8 +108,8 @@ def advantages_of(rewards: Any, values: Any, final_values: Any, followers: Any, 
     Args:
         rewards: f4 [D], between a decision and the same seat's next one, or the game's end.
         values: f4 [D], the network's.
-        final_values: f4 [D], the value after a game's truncation; zero where it ended for the seat
-            by the rules.
+        final_values: f4 [D], the value after a game's truncation; zero where the seat's reward was
+            settled.
         followers: i8 [D], the number of the trajectory's next decision, always a greater one, or
             `ENDED` or `OPEN`.
         gamma: the discount of a decision.

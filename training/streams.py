@@ -50,7 +50,7 @@ def sequence_of(
     return np.random.SeedSequence(seed, spawn_key=(STAGES.index(stage), PURPOSES.index(purpose), steps, *weights))
 
 
-def generator_of(
+def generator_for(
     seed: int, stage: str, purpose: str, steps: int = 0, weights: Sequence[int] = ()
 ) -> np.random.Generator:
     """Return a generator from `sequence_of`."""

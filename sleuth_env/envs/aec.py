@@ -24,6 +24,8 @@ from ..checks import check_choice, check_seed, whole_number
 from ..game import (
     CLOSED,
     NO_GAME,
+    TERMINATED,
+    TRUNCATED,
     Believes,
     Game,
     Records,
@@ -54,6 +56,9 @@ class _Buffers:
         self.action = np.zeros(1, np.int64)
         self.taken = np.zeros(1, np.uint8)
         self.rewards = np.zeros((1, num_players))
+        self.ended = np.zeros(1, np.uint8)
+        self.settled = np.zeros((1, num_players), np.uint8)
+        self.due = np.zeros((1, num_players))
         self.seat = np.zeros(1, np.int64)
         self.seats = np.arange(num_players)
         self.legal = np.zeros((1, game.num_actions(options)), np.uint8)
@@ -78,7 +83,9 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
 
     Nobody terminates early: a player who is out stays in `agents`, is skipped, and all end in the
     same step. `agent_selection` is the player who decides, which may be anybody, several times in a
-    row. `rewards` are those of the last step. `infos` are empty.
+    row. `rewards` are those of the last step. At the turn limit all are truncated. `infos` hold
+    "settled": whether the agent's reward cannot change any more. A learner estimates what would
+    still have come only for those who are truncated and not settled.
 
     Args:
         render_mode: None, "ansi" (`render` returns text), "rgb_array" (an image) or "human" (text
@@ -110,7 +117,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
     ) -> None:
         super().__init__()
         check_render_mode(self.game, render_mode)
-        self.options = make_options(self.game, options, max_cycles)
+        self.options = make_options(self.game, options, max_cycles, type(self))
         self.record: str = self.game.RECORDS[0] if record is None else record
         check_choice("record", self.record, self.game.RECORDS)
         self.render_mode = render_mode
@@ -167,7 +174,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self.infos = self._infos()
         self.agent_selection = self.possible_agents[buffers.actor[0]]
         self._skip_agent_selection = None
         if self.render_mode == "human":
@@ -195,7 +202,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         if not buffers.taken[0]:
             raise self._refusal(number, agent)
         self._actions.append(number)
-        self.infos = {name: {} for name in self.agents}
+        self.infos = self._infos()
         # What the agent got before this decision has been given to it.
         self._cumulative_rewards[agent] = 0.0
         self._pay(buffers.rewards[0].tolist())
@@ -225,12 +232,11 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         """End the game for everybody."""
         self._end(*self._flags_of(self._states))
 
-    def _flags_of(self, states: Records) -> tuple[list[bool], list[bool]]:
-        """Return how a game (STATE [1]) has ended for each seat: terminated and truncated."""
-        terminated = np.zeros((1, len(self.possible_agents)), np.uint8)
-        truncated = np.zeros_like(terminated)
-        self._buffers.kernels.ends(self._buffers.rules, states, terminated, truncated)
-        return (terminated[0] > 0).tolist(), (truncated[0] > 0).tolist()
+    def _flags_of(self, states: Records) -> tuple[bool, bool]:
+        """Return how a game (STATE [1]) has ended, for everybody: terminated and truncated."""
+        buffers = self._buffers
+        buffers.kernels.ends(buffers.rules, states, buffers.ended)
+        return bool(buffers.ended[0] == TERMINATED), bool(buffers.ended[0] == TRUNCATED)
 
     def forfeit(self, reward: float) -> None:
         """End the game for everybody because of `agent_selection`, who gets this reward, the others 0.
@@ -241,13 +247,21 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         self._cumulative_rewards[self.agent_selection] = 0.0
         self._pay([reward if agent == self.agent_selection else 0.0 for agent in self.agents])
         # Both flags, as PettingZoo's own wrapper for illegal actions sets them.
-        both = [True] * len(self.agents)
-        self._end(both, both)
+        self._end(terminated=True, truncated=True)
+        # That is all they get.
+        self.infos = {agent: {"settled": True} for agent in self.agents}
 
-    def _end(self, terminated: list[bool], truncated: list[bool]) -> None:
-        self.terminations = dict(zip(self.agents, terminated, strict=True))
-        self.truncations = dict(zip(self.agents, truncated, strict=True))
+    def _end(self, terminated: bool, truncated: bool) -> None:
+        self.terminations = dict.fromkeys(self.agents, terminated)
+        self.truncations = dict.fromkeys(self.agents, truncated)
         self.agent_selection = self.agents[0]
+
+    def _infos(self) -> dict[str, dict[str, Any]]:
+        """Return the infos of all agents: whose reward is settled."""
+        buffers = self._buffers
+        buffers.kernels.settled(buffers.rules, self._states, buffers.settled, buffers.due)
+        settled = buffers.settled[0].astype(np.bool_).tolist()
+        return {agent: {"settled": one} for agent, one in zip(self.possible_agents, settled, strict=True)}
 
     def _clear_rewards(self) -> None:
         self.rewards = dict.fromkeys(self.rewards, 0.0)
@@ -273,21 +287,25 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         self._must_be_reset()
         return super().last(observe)
 
-    def observation_space(self, agent: str) -> Any:
+    def observation_space(self, agent: str | int) -> Any:
         """Return the space of an agent's observations, the same object each time."""
         return self._space_of(agent, self.observation_spaces)
 
-    def action_space(self, agent: str) -> Any:
+    def action_space(self, agent: str | int) -> Any:
         """Return the space of an agent's actions, the same object each time."""
         return self._space_of(agent, self.action_spaces)
 
-    def _space_of(self, agent: str, by_agent: dict[str, Any]) -> Any:
-        try:
-            return by_agent[agent]
-        except KeyError:
-            return by_agent[self.possible_agents[self._seat_of(agent)]]
+    def _space_of(self, agent: str | int, by_agent: dict[str, Any]) -> Any:
+        return by_agent[self._agent_of(agent)]
 
-    def observe(self, agent: str) -> Observation:
+    def _agent_of(self, agent: str | int) -> str:
+        """Return the name of a player, who may be given by the seat, too."""
+        # A text is the usual case, and other things may have no hash.
+        if isinstance(agent, str) and agent in self.action_spaces:
+            return agent
+        return self.possible_agents[self._seat_of(agent)]
+
+    def observe(self, agent: str | int) -> Observation:
         """Return an agent's observation and action mask, at any time.
 
         The mask is zero for a player who is not to act, and all ones when the game is finished.
@@ -298,11 +316,10 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         self._buffers.observer.write(observation)
         return {"observation": observation[0], "action_mask": self.action_mask(agent)}
 
-    def action_mask(self, agent: str) -> NDArray[np.int8]:
+    def action_mask(self, agent: str | int) -> NDArray[np.int8]:
         """Return the action mask of an agent's observation (i1 [A]) alone."""
         self._must_be_reset()
-        if agent not in self.action_spaces:
-            agent = self.possible_agents[self._seat_of(agent)]
+        agent = self._agent_of(agent)
         # An agent who has left, or is about to, is in a finished game, though an illegal action may
         # have ended it.
         if self.terminations.get(agent, True) or self.truncations[agent]:
@@ -314,20 +331,20 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         mask: NDArray[np.int8] = buffers.mask.copy()
         return mask
 
-    def view(self, agent: str) -> Records:
+    def view(self, agent: str | int) -> Records:
         """Return all that an agent may know as a record, VIEW [1]: what bots are given."""
         self._must_be_reset()
         view: Records = opaque(self._fill_view(agent)).copy().view(self.game.VIEW)
         return view
 
-    def _fill_view(self, agent: str) -> Records:
+    def _fill_view(self, agent: str | int) -> Records:
         """Write what an agent may know into a buffer, which never leaves the environment."""
         buffers = self._buffers
         buffers.seat[0] = self._seat_of(agent)
         buffers.kernels.view(buffers.rules, self._states, buffers.seat, buffers.view)
         return buffers.view
 
-    def belief(self, agent: str) -> Any:
+    def belief(self, agent: str | int) -> Any:
         """Return the exact distribution of the hidden cards over all deals consistent with what an agent may know.
 
         It is uniform over consistent deals; what others chose to do is not taken as evidence about them.
@@ -421,8 +438,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
                 nothing has changed.
         """
         snapshot = snapshot_of(state)
-        snapshot.check(FACE, self.game, self.options, 1, self._parts())
-        (generator,) = snapshot.generators()
+        (generator,) = snapshot.check(FACE, self.game, self.options, 1, self._parts())
         states = snapshot.records(self.game, self._buffers.rules)
         more = snapshot.more
         first = self._first_state_of(more["first_states"])
@@ -438,7 +454,10 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         self._cumulative_rewards = dict(more["cumulative_rewards"])
         self.terminations = dict(more["terminations"])
         self.truncations = dict(more["truncations"])
-        self.infos = {agent: {} for agent in self.agents}
+        infos = self._infos()
+        # An illegal action may have ended the game, and then all they get is settled.
+        forfeited = any(self.terminations[agent] and self.truncations[agent] for agent in self.agents)
+        self.infos = {agent: {"settled": True} if forfeited else infos[agent] for agent in self.agents}
 
     def _parts(self) -> dict[str, Fits]:
         """Return what a snapshot holds besides the game and its stream: whether it is of the right kind."""
@@ -504,17 +523,17 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
             ends = [[False] * len(names)] * 2
             selected = [names[actor]] if actor >= 0 else []
         else:
-            ends = [[True] * len(names)] * 2 if forfeited else list(self._flags_of(states))
+            ends = [[True] * len(names)] * 2 if forfeited else [[flag] * len(names) for flag in self._flags_of(states)]
             selected = agents[:1] or names
         is_leaving = 0 < len(agents) < len(names)
         cleared = dict.fromkeys(agents, 0.0)
         paid = dict(zip(names, course.rewards, strict=True))
         rewards = [cleared] if len(agents) < len(names) else [paid]
         loser = names[actor] if forfeited else None
-        if loser in agents:
+        if loser is not None and loser in agents:
             rewards = [{**cleared, loser: more["rewards"].get(loser)}]
         earned = {agent: total for agent, total in zip(names, course.earned, strict=True) if agent in agents}
-        if loser in agents:
+        if loser is not None and loser in agents:
             earned[loser] = more["cumulative_rewards"].get(loser)
         right = {
             "agent_selection": more["agent_selection"] in selected,

@@ -43,6 +43,8 @@ class LearnerTable(Table):
         ValueError: an argument has a value that is not legal.
     """
 
+    SIZE_NAME = "num_envs"
+
     def __init__(
         self, game: Game, options: Any, num_games: int, learner_seat: int | str = "random", record: str | None = None
     ) -> None:
@@ -197,12 +199,11 @@ class LearnerTable(Table):
             ValueError: it is not such a snapshot; nothing has changed.
         """
         snapshot = snapshot_of(given)
-        snapshot.check(face, self.game, self.options, self.num_games, {**self._parts(), **parts})
-        streams = snapshot.generators()
+        streams = snapshot.check(face, self.game, self.options, self.num_games, {**self._parts(), **parts})
         states = snapshot.records(self.game, self.rules)
         self._check_seats(snapshot.more, states)
         opaque(self.states)[:] = opaque(states)
-        self.streams = list(streams)
+        self.streams = [*streams]
         self._put_back(snapshot.more)
         return snapshot
 
@@ -240,6 +241,11 @@ class LearnerTable(Table):
         self.must_be_open()
         if not self.dealt.all():
             raise gymnasium.error.ResetNeeded(NO_GAME)
+
+    def learners_settled(self) -> tuple[Bools, NDArray[np.float64]]:
+        """Return whose learner's reward cannot change any more, and what it is still to get (bool and f8 [B])."""
+        settled, due = self.settled()
+        return settled[self._all, self.learners], due[self._all, self.learners]
 
     # --- what the learners see and do ---
 

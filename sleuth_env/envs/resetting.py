@@ -1,4 +1,4 @@
-"""What ``reset`` of a vectorised environment is given: seeds, and which games to reset.
+"""Resets of vectorised environments: how a finished game is followed, seeds, and which games to reset.
 
 Axis letters: ``B`` games.
 """
@@ -9,11 +9,38 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..checks import check_number, check_seed, whole_number
 
 Bools = NDArray[np.bool_]
+MUST_RESET = (
+    "game {row} is over and autoreset is disabled: call reset(options={{'reset_mask': ...}}), True where a game is over"
+)
+
+
+def check_autoreset(mode: Any) -> AutoresetMode:
+    """Return how a finished game is followed, which may be given by its value, as Gymnasium takes it.
+
+    Raises:
+        ValueError: it is no mode.
+    """
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        legal = ", ".join(f"AutoresetMode.{one.name} ({one.value!r})" for one in AutoresetMode)
+        raise ValueError(f"autoreset_mode must be one of {legal}, got {mode!r:.100}") from None
+
+
+def check_autoreset_done(mode: AutoresetMode, over: Bools) -> None:
+    """Check that all games go on, where nobody but the caller resets them.
+
+    Raises:
+        ResetNeeded: one is over.
+    """
+    if mode is AutoresetMode.DISABLED and over.any():
+        raise gymnasium.error.ResetNeeded(MUST_RESET.format(row=int(np.flatnonzero(over)[0])))
 
 
 def row_seeds(seed: Any, num_games: int) -> list[int | None]:

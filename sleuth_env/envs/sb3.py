@@ -18,16 +18,20 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from ..actions import action_numbers
-from ..checks import check_seed
-from ..game import Game, load_game, make_options
+from ..actions import ILLEGAL_REWARD, ON_ILLEGAL, action_numbers
+from ..checks import check_choice, check_seed
+from ..game import TRUNCATED, Game, Transcribed, load_game, make_options, needed
 from ..matches.players import Players
 from ..matches.rating import win_shares
 from .binding import Bound
 from .learner_table import Bools, LearnerTable
+from .observing import OBSERVATIONS, observation_space, presented
+from .rendering import NO_RENDER_MODE, check_render_mode, render_view
 from .snapshot import Snapshot, like
 
 FACE = "vec_env"
+# Where no masks are shown.
+_NO_MASKS = np.zeros((0, 0), np.bool_)
 
 
 class LearnerGames(Bound):
@@ -40,6 +44,11 @@ class LearnerGames(Bound):
         shares: how often each of them is drawn (any positive scale); default: all alike.
         learner_seat: "random" (drawn for every game) or a seat number.
         record: the kind of observation, one of the game's `RECORDS`; default the first.
+        render_mode: None, "ansi", "rgb_array" or "human" (text on the standard output); all show
+            what the learners know.
+        illegal: what an illegal action does: "raise" raises `IllegalAction`, "end" ends the episode
+            with -1.
+        observation: "vector", or "dict" for a dictionary of the vector and the action mask.
         seed: settles deals, seats and opponents; row i's games are the same whatever B.
         max_cycles: PettingZoo's name of the option ``max_turns``.
         **options: the game's options.
@@ -50,14 +59,16 @@ class LearnerGames(Bound):
     Observations are float32 [B, N], rewards what the learner's seat has got since its last
     decision, and a finished game is followed by the next at once (``terminal_observation`` and
     ``TimeLimit.truncated`` are in its info, as Stable-Baselines3 wants, and ``win_share``, 1 for a
-    game that the learner won). A game that ends before the learner's first decision is an episode
+    game that the learner won). By ``TimeLimit.truncated`` learners estimate what would still have
+    come; it is False where the learner's reward was settled before the turn limit. ``settled`` is in
+    every info. A game that ends before the learner's first decision is an episode
     of one step: the learner sees it finished, every action is allowed, and whichever is chosen
     brings the outcome; to leave such games out would flatter the learner. Once the learner's reward
     is settled, whatever the others still do, the game ends for it. An illegal action raises
     `IllegalAction`: learners choose among `action_masks`. After any error nothing has changed.
     """
 
-    render_mode = None
+    reset_infos: list[dict[str, Any]]  # of Stable-Baselines3
 
     def __init__(
         self,
@@ -68,9 +79,16 @@ class LearnerGames(Bound):
         record: str | None = None,
         seed: int | None = 0,
         max_cycles: int | None = None,
+        render_mode: str | None = None,
+        illegal: str = "raise",
+        observation: str = "vector",
         **options: Any,
     ) -> None:
-        made = make_options(self.game, options, max_cycles)
+        check_render_mode(self.game, render_mode)
+        self.render_mode = render_mode
+        self.illegal = check_choice("illegal", illegal, ON_ILLEGAL)
+        self.observation = check_choice("observation", observation, OBSERVATIONS)
+        made = make_options(self.game, options, max_cycles, type(self))
         self.table = LearnerTable(self.game, made, num_envs, learner_seat, record)
         self._rows = np.arange(self.table.num_games)
         self._lengths = np.zeros(self.table.num_games, np.int64)
@@ -78,7 +96,7 @@ class LearnerGames(Bound):
         self._began = time.time()
         self.set_opponents(opponents, shares)
         self.seed(seed)
-        observations = gymnasium.spaces.Box(0.0, 1.0, (self.table.size,), np.float32)
+        observations = observation_space(self.observation, self.table.size, self.table.num_actions)
         actions = gymnasium.spaces.Discrete(self.table.num_actions)
         super().__init__(self.table.num_games, observations, actions)  # type: ignore[call-arg]
 
@@ -98,85 +116,112 @@ class LearnerGames(Bound):
 
     def seed(self, seed: int | None = None) -> list[int | None]:
         """Seed deals, seats and opponents of all games to come."""
-        number = check_seed(seed)
-        sequences = [np.random.SeedSequence(number, spawn_key=(row,)) for row in self._rows.tolist()]
-        self.table.streams = [np.random.default_rng(sequence) for sequence in sequences]
-        return [number] * len(sequences)
+        return self._seed_some(self._rows.tolist(), seed)
 
-    def reset(self) -> NDArray[np.float32]:
+    def _seed_some(self, rows: list[int], seed: int | None = None) -> list[int | None]:
+        number = check_seed(seed)
+        for row in rows:
+            self.table.streams[row] = np.random.default_rng(np.random.SeedSequence(number, spawn_key=(row,)))
+        return [number] * len(rows)
+
+    def reset(self) -> Any:
         """Deal every game again and play up to the learner's first decisions."""
         self.table.must_be_open()
+        return self._reset(self._rows.tolist())
+
+    def _reset(self, rows: list[int]) -> Any:
+        """Deal some games again; return the observations of all, and forget actions that were not taken yet."""
         with self.table.undone_on_error():
-            self.table.renew(self._rows.tolist())
+            self.table.renew(rows)
             self.table.play_on()
-        self._lengths[:] = 0
+        self._lengths[rows] = 0
         self._actions = None
-        return self.table.observations()
+        settled = self.table.learners_settled()[0].tolist()
+        for row in rows:
+            self.reset_infos[row] = {"settled": settled[row]}
+        return self._observed()
+
+    def _observed(self) -> Any:
+        masks = self.table.action_masks() if self.observation == "dict" else _NO_MASKS
+        return presented(self.observation, self.table.observations(), masks)
 
     def step_async(self, actions: Any) -> None:
         """Take note of the learner's actions (int [B]).
 
         Raises:
-            IllegalAction: one of them is illegal, or not an action at all.
+            IllegalAction: one of them is not an action at all, or it is illegal and
+                ``illegal="raise"``.
             ResetNeeded: no games have been dealt.
         """
         self.table.must_be_dealt()
         numbers = action_numbers(actions, self.table.num_games, self.table.num_actions)
-        legal = self.table.action_masks()[self._rows, numbers]
-        if not legal.all():
+        legal = self._legal(numbers)
+        if self.illegal == "raise" and not legal.all():
             raise self.table.refusal(numbers, legal)
         self._actions = numbers
 
-    def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], Bools, list[dict[str, Any]]]:
+    def _legal(self, numbers: NDArray[np.int64]) -> Bools:
+        legal: Bools = self.table.action_masks()[self._rows, numbers]
+        return legal
+
+    def step_wait(self) -> tuple[Any, NDArray[np.float32], Bools, list[dict[str, Any]]]:
         """Take the actions and play on to the learner's next decisions; return observations, rewards, dones, infos."""
         table = self.table
         actions = self._actions
         self._actions = None
         if actions is None:
             raise RuntimeError("step_wait() takes the actions that step_async() was given: call that first")
+        legal = self._legal(actions)
         with table.undone_on_error():
-            waiting = np.flatnonzero(~table.finished)
+            waiting = np.flatnonzero(~table.finished & legal)
             table.step(waiting, actions[waiting])
+            # Whoever has done something illegal has lost and sees no more.
+            table.leave(~legal)
             due = self._leave_settled_games()
             table.play_on()
             dones = table.finished
             lengths = self._lengths + 1
-            rewards = (table.take_rewards() + due).astype(np.float32)
-            infos = self._infos(dones, due, lengths)
+            rewards = np.where(legal, table.take_rewards() + due, ILLEGAL_REWARD).astype(np.float32)
+            infos = self._infos(dones, due, lengths, ~legal)
             table.renew(np.flatnonzero(dones).tolist())
             table.play_on()
         self._lengths = np.where(dones, 0, lengths)
-        return table.observations(), rewards, dones, infos
+        return self._observed(), rewards, dones, infos
 
     def _leave_settled_games(self) -> NDArray[np.float64]:
         """End the games that are settled for the learner; return what it is still to get (f8 [B])."""
-        settled, due = self.table.settled()
-        learners = self._rows, self.table.learners
-        left = settled[learners] & ~self.table.finished
+        settled, due = self.table.learners_settled()
+        left = settled & ~self.table.finished
         # Nobody needs to see them played out.
         self.table.leave(left)
-        return np.where(left, due[learners], 0.0)
+        return np.where(left, due, 0.0)
 
-    def _infos(self, dones: Bools, due: NDArray[np.float64], lengths: NDArray[np.int64]) -> list[dict[str, Any]]:
+    def _infos(
+        self, dones: Bools, due: NDArray[np.float64], lengths: NDArray[np.int64], illegal: Bools
+    ) -> list[dict[str, Any]]:
         """Return the infos, which say how games have ended."""
-        infos = [dict[str, Any]() for _ in self._rows]
+        settled = self.table.learners_settled()[0] | illegal
+        infos: list[dict[str, Any]] = [{"settled": one} for one in settled.tolist()]
         if dones.any():
             learners = self._rows, self.table.learners
-            truncated = self.table.ends()[1][learners]
+            cut_off = (self.table.ends() == TRUNCATED) & ~settled
             shares = win_shares(self.table.standings())[learners]
-            returns = self.table.returns[learners] + due
+            returns = np.where(illegal, ILLEGAL_REWARD, self.table.returns[learners] + due)
             last = self.table.observations()
+            masks = self.table.action_masks(dones)
             for row in np.flatnonzero(dones).tolist():
-                infos[row] = {
+                infos[row] |= {
                     "episode": {
                         "r": float(returns[row]),
                         "l": int(lengths[row]),
                         "t": round(time.time() - self._began, 6),
                     },
                     "win_share": float(shares[row]),
-                    "terminal_observation": last[row].copy(),
-                    "TimeLimit.truncated": bool(truncated[row]),
+                    "terminal_observation": presented(self.observation, last[row].copy(), masks[row].copy()),
+                    "TimeLimit.truncated": bool(cut_off[row]),
                 }
+                if illegal[row]:
+                    infos[row] |= {"illegal_action": True, "win_share": 0.0}
         return infos
 
     def action_masks(self) -> Bools:
@@ -201,32 +246,126 @@ class LearnerGames(Bound):
         self._actions = None
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        """Call a method of this object; ``action_masks`` returns one row for each environment."""
+        """Call a method of some environments and return what each gives.
+
+        ``reset`` (with ``seed``, or without) and ``seed`` touch these games only; ``action_masks``,
+        ``render`` and ``reveal`` return what belongs to them. What they all share can be called for
+        all of them only, such as ``set_opponents``.
+
+        Raises:
+            ValueError: a method that would touch the other environments, too.
+            AttributeError: there is no such method.
+        """
         rows = self._indices(indices)
-        if method_name == "action_masks":
-            return list(self.action_masks()[rows])
+        if method_name in ("action_masks", "render", "reveal"):
+            found = {"action_masks": self.action_masks, "render": self._drawings, "reveal": self._reveal}[method_name]
+            every = list(found(*args, **kwargs))
+            return [every[row] for row in rows]
+        if method_name == "seed":
+            return [*self._seed_some(rows, *args, **kwargs)]
+        if method_name == "reset":
+            return self._reset_some(rows, *args, **kwargs)
+        self._must_be_all(f"{method_name}()", rows)
         result = getattr(self, method_name)(*args, **kwargs)
         return [result for _ in rows]
 
+    def _reset_some(self, rows: list[int], seed: int | None = None, options: Any = None) -> list[Any]:
+        """Deal some games again, as ``reset`` of a single environment does; return observations and infos of each."""
+        if seed is not None:
+            self._seed_some(rows, seed)
+        seen = self._reset(rows)
+        return [(self._row_of(seen, row), dict(self.reset_infos[row])) for row in rows]
+
+    def _row_of(self, seen: Any, row: int) -> Any:
+        return seen[row] if self.observation == "vector" else {name: array[row] for name, array in seen.items()}
+
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute, which all environments share, once for each."""
+        """Return an attribute of some environments; ``seat`` is each one's own, the others they share."""
+        rows = self._indices(indices)
+        if attr_name == "seat":
+            return [int(seat) for seat in self.table.learners[rows]]
         value = getattr(self, attr_name)
-        return [value for _ in self._indices(indices)]
+        return [value for _ in rows]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Set an attribute, which all environments share."""
-        setattr(self, attr_name, value)
+        """Set an attribute, which all environments share and only all together can change.
+
+        These have an effect: ``render_mode``, ``illegal``, and ``opponents``, which are drawn for games
+        dealt from now on as by `set_opponents`.
+
+        Raises:
+            ValueError: it would do nothing, is another value than is legal, or was meant for some
+                environments only.
+        """
+        rows = self._indices(indices)
+        legal = "render_mode, illegal, opponents"
+        if attr_name not in ("render_mode", "illegal", "opponents"):
+            raise ValueError(f"{attr_name!r} cannot be set: what can be set is {legal}; got {value!r:.100}")
+        self._must_be_all(attr_name, rows)
+        if attr_name == "opponents":
+            self.set_opponents(value)
+        elif attr_name == "illegal":
+            self.illegal = check_choice("illegal", value, ON_ILLEGAL)
+        else:
+            check_render_mode(self.game, value)
+            self.render_mode = value
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Return that no environment is wrapped."""
         return [False for _ in self._indices(indices)]
+
+    def _must_be_all(self, what: str, rows: list[int]) -> None:
+        if set(rows) != set(self._rows.tolist()):
+            raise ValueError(
+                f"{what} concerns all environments together, but indices name {len(set(rows))} of {len(self._rows)}"
+            )
+
+    # --- what is shown ---
+
+    def render(self, mode: str | None = None) -> Any:
+        """Draw what the learners know.
+
+        Returns:
+            "ansi": a tuple of texts; "rgb_array": one image of all of them; "human": None, the texts go
+            to the standard output.
+        """
+        if self.render_mode is None:
+            gymnasium.logger.warn(NO_RENDER_MODE)
+            return None
+        if self.render_mode == "rgb_array":
+            return super().render(mode)  # type: ignore[misc]
+        drawn = self._drawings()
+        return None if self.render_mode == "human" else drawn
+
+    def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
+        """Return an image of what each learner knows; Nones without ``render_mode="rgb_array"``."""
+        return self._drawings() if self.render_mode == "rgb_array" else [None for _ in self._rows]
+
+    def _drawings(self) -> tuple[Any, ...]:
+        self.table.must_be_dealt()
+        if self.render_mode is None:
+            return (None,) * len(self._rows)
+        return tuple(
+            render_view(self.game, self.options, view, self.render_mode) for view in self.table.learner_views()
+        )
+
+    def _reveal(self) -> tuple[dict[str, Any], ...]:
+        self.table.must_be_dealt()
+        transcribed = needed(self.game, Transcribed)
+        return tuple(transcribed.reveal(self.options, state) for state in self.table.states)
 
     def close(self) -> None:
         """Let nothing be reset or stepped from now on. May be called again."""
         self.table.closed = True
 
     def _indices(self, indices: Any) -> list[int]:
-        chosen: list[int] = np.atleast_1d(self._rows if indices is None else self._rows[indices]).tolist()
+        """Return the environments that indices name: a number, several, a slice or a mask; None: all."""
+        try:
+            chosen: list[int] = np.atleast_1d(self._rows if indices is None else self._rows[indices]).tolist()
+        except (IndexError, TypeError, ValueError):
+            raise ValueError(
+                f"indices must be environments from 0 to {len(self._rows) - 1}, got {indices!r:.100}"
+            ) from None
         return chosen
 
 

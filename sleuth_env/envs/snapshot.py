@@ -52,7 +52,9 @@ class Snapshot:
         """Return this snapshot with the digest of its contents."""
         return replace(self, digest=self._digest())
 
-    def check(self, face: str, game: Game, options: Any, num_games: int, parts: Mapping[str, Fits]) -> None:
+    def check(
+        self, face: str, game: Game, options: Any, num_games: int, parts: Mapping[str, Fits]
+    ) -> list[np.random.Generator]:
         """Check that this snapshot fits an environment, and that it is as it was taken.
 
         Args:
@@ -61,6 +63,9 @@ class Snapshot:
             options: its options.
             num_games: B.
             parts: what it keeps besides, by name, with a function that says whether it is right.
+
+        Returns:
+            Its random generators.
 
         Raises:
             ValueError: the snapshot is of something else, lacks something, or is damaged.
@@ -86,8 +91,10 @@ class Snapshot:
         for name, fits in parts.items():
             if not fits(more[name]):
                 raise misfit(name, more[name])
+        generators = [generator_of(stream) for stream in streams]
         if self.digest not in ("", self._digest()):
             raise ValueError("the snapshot has been damaged or changed since get_state() took it: its digest is wrong")
+        return generators
 
     def records(self, game: Game, rules: Records) -> Records:
         """Return the games under way as records, STATE [B], a copy.
@@ -118,14 +125,6 @@ class Snapshot:
         for part in (self.face, self.game, self.options, self.states, list(self.streams), self.more):
             take_in(part)
         return digest.hexdigest()
-
-    def generators(self) -> list[np.random.Generator]:
-        """Return the random generators.
-
-        Raises:
-            ValueError: a stream is not the state of a generator.
-        """
-        return [generator_of(stream) for stream in self.streams]
 
 
 def bytes_of(states: Records) -> NDArray[np.uint8]:

@@ -7,19 +7,22 @@ version of a game's environments (`sleuth_v0`) binds them to the game.
 
 Observation
     ``Box(0, 1, (N,), float32)``: the learner's observation, the same vector as in the PettingZoo
-    environment; no mask in it.
+    environment; with ``observation="dict"`` the same dictionary as there, ``{"observation": Box,
+    "action_mask": Box(0, 1, (A,), int8)}``.
 Actions
     ``Discrete(A)``, opponents counted from the learner's left; `action_masks` returns the legal ones.
 Rewards
     What the learner's seat has got since its last decision, whatever happens in between; a player
     who is out gets the rest in the last step.
 Ends
-    Terminated: the game is over by the rules, or, at the turn limit, settled for the learner;
-    truncated: the turn limit, while it was in.
+    Terminated: the game is over by the rules; truncated: the turn limit has stopped it.
 Illegal action
     Ends the episode with -1, or is refused (``illegal="raise"``).
 Info
-    Empty; ``{"illegal_action": True}`` where an illegal action has ended the episode.
+    "action_mask": the legal actions (i1 [A]), such as ``action_space.sample`` takes. "settled":
+    whether the learner's reward cannot change any more; a learner estimates what would still have
+    come only where it is truncated and not settled. "illegal_action": True, and nothing otherwise,
+    where an illegal action has ended the episode.
 
 A game may end before the learner has decided anything. The episode is not skipped: the first
 observation is then that of the finished game, every action is allowed, and whichever is chosen ends
@@ -40,18 +43,18 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ..actions import ILLEGAL_REWARD, action_number, action_numbers
+from ..actions import ILLEGAL_REWARD, ON_ILLEGAL, action_number, action_numbers
 from ..checks import check_choice, check_seed
-from ..game import Transcribed, make_options, needed
+from ..game import TERMINATED, TRUNCATED, Transcribed, make_options, needed
 from ..matches.players import Players
 from .binding import Bound
 from .learner_table import Bools, LearnerTable
+from .observing import OBSERVATIONS, observation_space, presented
 from .rendering import NO_RENDER_MODE, RENDER_MODES, check_render_mode, render_view
-from .resetting import row_seeds, rows_to_reset
+from .resetting import check_autoreset, check_autoreset_done, row_seeds, rows_to_reset
 from .snapshot import Snapshot, like
 
 Floats = NDArray[np.float64]
-ON_ILLEGAL = ("end", "raise")
 SOLO_FACE = "solo"
 SOLO_VECTOR_FACE = "solo vector"
 
@@ -61,6 +64,7 @@ class _Solo(Bound):
 
     render_mode: str | None
     illegal: str
+    observation: str
     table: LearnerTable
 
     def _make_table(
@@ -72,7 +76,7 @@ class _Solo(Bound):
         max_cycles: int | None,
         options: dict[str, Any],
     ) -> None:
-        made = make_options(self.game, options, max_cycles)
+        made = make_options(self.game, options, max_cycles, type(self))
         self.table = LearnerTable(self.game, made, num_games, learner_seat, record)
         self.table.seat_opponents(self.game.DEFAULT_BOT if opponents is None else opponents)
 
@@ -81,9 +85,10 @@ class _Solo(Bound):
         self.table.closed = True
         super().close(**kwargs)  # type: ignore[misc]
 
-    def _settings(self, render_mode: str | None, illegal: str) -> None:
+    def _settings(self, render_mode: str | None, illegal: str, observation: str) -> None:
         check_render_mode(self.game, render_mode)
         check_choice("illegal", illegal, ON_ILLEGAL)
+        self.observation = check_choice("observation", observation, OBSERVATIONS)
         self.render_mode = render_mode
         self.illegal = illegal
 
@@ -91,6 +96,9 @@ class _Solo(Bound):
     def options(self) -> Any:
         """The game's options."""
         return self.table.options
+
+    def _space(self) -> Any:
+        return observation_space(self.observation, self.table.size, self.table.num_actions)
 
     def _reveal(self) -> tuple[dict[str, Any], ...]:
         self.table.must_be_dealt()
@@ -110,7 +118,7 @@ class _Solo(Bound):
             self._drawings()
 
 
-class GameSoloEnv(_Solo, gymnasium.Env[NDArray[np.float32], int]):
+class GameSoloEnv(_Solo, gymnasium.Env[Any, int]):
     """Let one learner play against bots.
 
     Args:
@@ -124,6 +132,7 @@ class GameSoloEnv(_Solo, gymnasium.Env[NDArray[np.float32], int]):
             what the learner knows.
         illegal: what an illegal action does: "end" ends the episode with -1, "raise" raises
             `IllegalAction`.
+        observation: "vector", or "dict" for a dictionary of the vector and the action mask.
         max_cycles: PettingZoo's name of the option ``max_turns``.
         **options: the game's options.
 
@@ -141,11 +150,12 @@ class GameSoloEnv(_Solo, gymnasium.Env[NDArray[np.float32], int]):
         render_mode: str | None = None,
         illegal: str = "end",
         max_cycles: int | None = None,
+        observation: str = "vector",
         **options: Any,
     ) -> None:
-        self._settings(render_mode, illegal)
+        self._settings(render_mode, illegal, observation)
         self._make_table(1, opponents, learner_seat, record, max_cycles, options)
-        self.observation_space = spaces.Box(0.0, 1.0, (self.table.size,), np.float32)
+        self.observation_space = self._space()
         self.action_space = spaces.Discrete(self.table.num_actions)  # type: ignore[assignment]
         self._over = True
 
@@ -154,9 +164,7 @@ class GameSoloEnv(_Solo, gymnasium.Env[NDArray[np.float32], int]):
         """The learner's seat in this game."""
         return int(self.table.learners[0])
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Deal a new game and let the others play until the learner decides.
 
         Args:
@@ -175,9 +183,16 @@ class GameSoloEnv(_Solo, gymnasium.Env[NDArray[np.float32], int]):
         self.table.play_on()
         self._over = False
         self._show()
-        return self.table.observations()[0], {}
+        mask = self.action_masks()
+        return self._observed(mask), self._info(mask)
 
-    def step(self, action: int) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+    def _observed(self, mask: Bools) -> Any:
+        return presented(self.observation, self.table.observations()[0], mask)
+
+    def _info(self, mask: Bools) -> dict[str, Any]:
+        return {"action_mask": mask.astype(np.int8), "settled": bool(self.table.learners_settled()[0][0])}
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Take the learner's decision and let the others play until it decides again or the game is finished.
 
         Raises:
@@ -196,15 +211,19 @@ class GameSoloEnv(_Solo, gymnasium.Env[NDArray[np.float32], int]):
                 raise table.refusal(np.array([number]), legal)
             self._over = True
             self._show()
-            return table.observations()[0], ILLEGAL_REWARD, True, False, {"illegal_action": True}
+            mask = self.action_masks()
+            info = self._info(mask) | {"settled": True, "illegal_action": True}
+            return self._observed(mask), ILLEGAL_REWARD, True, False, info
         if not table.finished[0]:
             with table.undone_on_error():
                 table.step(0, number)
                 table.play_on()
         self._over = bool(table.finished[0])
         self._show()
-        terminated, truncated = (bool(ended[0, self.seat]) for ended in table.ends())
-        return table.observations()[0], float(table.take_rewards()[0]), terminated, truncated, {}
+        ended = table.ends()[0]
+        reward = float(table.take_rewards()[0])
+        mask = self.action_masks()
+        return self._observed(mask), reward, bool(ended == TERMINATED), bool(ended == TRUNCATED), self._info(mask)
 
     def action_masks(self) -> Bools:
         """Return the legal actions (bool [A]); all of them when the episode is over, so that it is never all False."""
@@ -241,18 +260,22 @@ class GameSoloEnv(_Solo, gymnasium.Env[NDArray[np.float32], int]):
         self._over = snapshot.more["over"]
 
 
-class GameSoloVectorEnv(_Solo, VectorEnv[NDArray[np.float32], NDArray[np.int64], Any]):
+class GameSoloVectorEnv(_Solo, VectorEnv[Any, NDArray[np.int64], Any]):
     """Let ``B`` learners play against bots, each in a game of its own; the bots decide in batches.
 
-    Game ``i`` is the game of a `GameSoloEnv` that was reset with ``seed + i``, whatever ``B``. A
-    finished game is followed by the next at the next step, which ignores its action and gives no
-    reward (`AutoresetMode.NEXT_STEP`).
+    Game ``i`` is the game of a `GameSoloEnv` that was reset with ``seed + i``, whatever ``B``. Infos
+    are those of the single games, joined as Gymnasium joins them.
 
     Args:
         num_envs: B.
         render_mode: None, "ansi" or "rgb_array" (`render` returns tuples, one of each game) or
             "human" (text on the standard output).
-        opponents: see `GameSoloEnv`, as for the arguments that follow.
+        opponents: see `GameSoloEnv`, as for the arguments that are not listed here.
+        autoreset_mode: what follows a finished game, as Gymnasium defines it, a
+            `gymnasium.vector.AutoresetMode` or its value: NEXT_STEP deals the next one at the next
+            step, which ignores its action and gives no reward; SAME_STEP at once, with the last
+            observation in the info "final_obs" and the last info in "final_info"; DISABLED leaves it
+            to `reset` with a ``reset_mask``.
         **options: the game's options.
 
     Raises:
@@ -270,12 +293,16 @@ class GameSoloVectorEnv(_Solo, VectorEnv[NDArray[np.float32], NDArray[np.int64],
         render_mode: str | None = None,
         illegal: str = "end",
         max_cycles: int | None = None,
+        observation: str = "vector",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         **options: Any,
     ) -> None:
-        self._settings(render_mode, illegal)
+        self._settings(render_mode, illegal, observation)
+        self.autoreset_mode = check_autoreset(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self._make_table(num_envs, opponents, learner_seat, record, max_cycles, options)
         self.num_envs = self.table.num_games
-        self.single_observation_space = spaces.Box(0.0, 1.0, (self.table.size,), np.float32)
+        self.single_observation_space = self._space()
         self.single_action_space = spaces.Discrete(self.table.num_actions)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -288,7 +315,7 @@ class GameSoloVectorEnv(_Solo, VectorEnv[NDArray[np.float32], NDArray[np.int64],
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Deal new games and let the others play until all learners decide.
 
         Args:
@@ -313,9 +340,22 @@ class GameSoloVectorEnv(_Solo, VectorEnv[NDArray[np.float32], NDArray[np.int64],
             table.play_on()
         self._over[rows] = False
         self._show()
-        return table.observations(), {}
+        masks = self.action_masks()
+        return self._observed(masks), self._infos(masks, np.isin(np.arange(self.num_envs), rows))
 
-    def step(self, actions: NDArray[np.int64]) -> tuple[NDArray[np.float32], Floats, Bools, Bools, dict[str, Any]]:
+    def _observed(self, masks: Bools) -> Any:
+        return presented(self.observation, self.table.observations(), masks)
+
+    def _infos(self, masks: Bools, told: Bools) -> dict[str, Any]:
+        """Return the infos of some games (bool [B]), as Gymnasium joins those of single environments."""
+        return {
+            "action_mask": np.where(told[:, None], masks, False).astype(np.int8),
+            "_action_mask": told.copy(),
+            "settled": self.table.learners_settled()[0] & told,
+            "_settled": told.copy(),
+        }
+
+    def step(self, actions: NDArray[np.int64]) -> tuple[Any, Floats, Bools, Bools, dict[str, Any]]:
         """Take every learner's decision (int [B]) and let the others play until all decide again or are finished.
 
         Raises:
@@ -325,6 +365,7 @@ class GameSoloVectorEnv(_Solo, VectorEnv[NDArray[np.float32], NDArray[np.int64],
         table = self.table
         renewed = self._over.copy()
         table.must_be_dealt()
+        check_autoreset_done(self.autoreset_mode, renewed)
         numbers = action_numbers(actions, self.num_envs, table.num_actions)
         legal = table.action_masks(renewed)[np.arange(self.num_envs), numbers]
         if self.illegal == "raise" and not legal.all():
@@ -334,14 +375,38 @@ class GameSoloVectorEnv(_Solo, VectorEnv[NDArray[np.float32], NDArray[np.int64],
             table.step(rows, numbers[rows])
             table.renew(np.flatnonzero(renewed).tolist())
             table.play_on()
-        learners = np.arange(self.num_envs), table.learners
-        terminated, truncated = (ended[learners] & ~renewed for ended in table.ends())
-        terminated |= ~legal
-        rewards = np.where(legal, table.take_rewards(~renewed), ILLEGAL_REWARD)
-        self._over = terminated | truncated
-        infos: dict[str, Any] = {} if legal.all() else {"illegal_action": ~legal, "_illegal_action": ~legal}
+            ended = table.ends()
+            terminated = ((ended == TERMINATED) & ~renewed) | ~legal
+            truncated = (ended == TRUNCATED) & ~renewed & legal
+            rewards = np.where(legal, table.take_rewards(~renewed), ILLEGAL_REWARD)
+            over = terminated | truncated
+            last = self._last(over, ~legal) if self.autoreset_mode is AutoresetMode.SAME_STEP and over.any() else {}
+        self._over = np.zeros_like(over) if last else over
+        masks = self.action_masks()
+        infos = self._infos(masks, np.ones(self.num_envs, np.bool_)) | last
+        if not last:
+            self._mark_illegal(infos, ~legal)
         self._show()
-        return table.observations(), rewards, terminated, truncated, infos
+        return self._observed(masks), rewards, terminated, truncated, infos
+
+    def _mark_illegal(self, infos: dict[str, Any], illegal: Bools) -> None:
+        """Write into the infos in which games (bool [B]) an illegal action has ended the episode."""
+        if illegal.any():
+            infos["settled"] |= illegal
+            infos |= {"illegal_action": illegal, "_illegal_action": illegal.copy()}
+
+    def _last(self, over: Bools, illegal: Bools) -> dict[str, Any]:
+        """Deal the games that follow those that are over (bool [B]); return what was seen last of these, as infos."""
+        masks = self.table.action_masks(over)
+        seen = self.table.observations()
+        final = np.full(self.num_envs, None, object)
+        for row in np.flatnonzero(over).tolist():
+            final[row] = presented(self.observation, seen[row].copy(), masks[row].copy())
+        about = self._infos(masks, over)
+        self._mark_illegal(about, illegal)
+        self.table.renew(np.flatnonzero(over).tolist())
+        self.table.play_on()
+        return {"final_obs": final, "_final_obs": over.copy(), "final_info": about, "_final_info": over.copy()}
 
     def action_masks(self) -> Bools:
         """Return the legal actions of each learner (bool [B, A]); all of them where an episode is over."""
@@ -384,6 +449,7 @@ class GameSoloVectorEnv(_Solo, VectorEnv[NDArray[np.float32], NDArray[np.int64],
             "options": self.options,
             "render_mode": self.render_mode,
             "illegal": self.illegal,
+            "observation": self.observation,
         }
         if name not in shared:
             raise AttributeError(f"the games of a {type(self).__name__} have no {name!r} of their own")

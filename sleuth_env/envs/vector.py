@@ -6,7 +6,8 @@ caller's, who sees by `acting_seat` whose decision each row is.
 
 Observation
     ``Box(0, 1, (B, N), float32)``: what the seat to act knows, the same vector as in the PettingZoo
-    environment; or in int8, see ``dtype``.
+    environment; or in int8, see ``dtype``. With ``observation="dict"`` the same dictionary as there:
+    "observation" and "action_mask" (i1 [B, A]).
 Actions
     ``MultiDiscrete([A] * B)``, relative to the seat to act; `action_masks` returns the legal ones,
     others are refused.
@@ -14,14 +15,19 @@ Rewards
     What the seat that has just acted got by it; the info "rewards" (f8 [B, P]) holds what every seat
     has got since its last decision.
 Ends
-    Of the seat that has just acted, terminated: the game is over by the rules, or, at the turn
-    limit, settled for this seat; truncated: the turn limit, while it was in.
+    Terminated: the game is over by the rules; truncated: the turn limit has stopped it. The info
+    "settled" says whose reward was decided all the same.
 Autoreset
-    ``SAME_STEP``: a finished game is followed by the next at once; what everybody saw last is in
-    `final_observations`.
+    ``SAME_STEP``, where nothing else is asked for: a finished game is followed by the next at once.
+    ``NEXT_STEP``: by the next step, which ignores its action and gives no reward. ``DISABLED``: by
+    `reset` with a ``reset_mask``. Until then the seat that has acted last is shown how the game
+    ended, and every action is legal. What everybody saw last is in `final_observations`.
 Info
-    "acting_seat" (i8 [B]); of all seats "rewards" (f8 [B, P]) and "truncations" (bool [B, P]);
-    "final_obs", what the seat that has acted last saw, where a game has ended.
+    "acting_seat" (i8 [B]) and "action_mask" (i1 [B, A]) of the decisions that come; of all seats
+    "rewards" (f8 [B, P]) and "settled" (bool [B, P]), both of the games as the step left them,
+    before the next ones are dealt. With ``SAME_STEP``, where games have ended, "final_obs", what the
+    seat that has acted last saw, and "final_info": who that was, "acting_seat", and "rewards" and
+    "settled" once more; "_final_obs" and "_final_info" say where.
 
 Game ``i`` is the game of a PettingZoo environment that was reset with ``seed + i`` and, after each
 end, without a seed: the same deals, whatever ``B`` and the number of threads.
@@ -45,12 +51,27 @@ from numpy.typing import NDArray
 
 from ..actions import action_numbers, refusal
 from ..checks import check_choice, check_number
-from ..game import CLOSED, NO_GAME, Records, Transcribed, kernels_of, make_options, needed, opaque, player_name
+from ..game import (
+    CLOSED,
+    GOING_ON,
+    NO_GAME,
+    TERMINATED,
+    TRUNCATED,
+    Records,
+    Transcribed,
+    kernels_of,
+    make_options,
+    needed,
+    opaque,
+    player_name,
+)
+from ..memory import check_fits
 from ..threads import Threads
 from .binding import Bound
 from .learner_table import Bools
+from .observing import OBSERVATIONS, observation_space, presented
 from .rendering import NO_RENDER_MODE, RENDER_MODES, check_render_mode, render_view
-from .resetting import row_seeds, rows_to_reset
+from .resetting import check_autoreset, check_autoreset_done, row_seeds, rows_to_reset
 from .snapshot import Snapshot, bytes_of, like, misfit, snapshot_of
 
 Floats = NDArray[np.float64]
@@ -60,7 +81,7 @@ HIGHEST = {"float32": 1, "int8": 127}
 FACE = "vector"
 
 
-class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
+class GameVectorEnv(Bound, VectorEnv[Any, NDArray[np.int64], Any]):
     """Play ``B`` games, each seat of which is a learner's.
 
     Args:
@@ -75,6 +96,8 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
             overwrites them.
         threads: into how many parts the batch is split, each played by a thread.
         max_cycles: PettingZoo's name of the option ``max_turns``.
+        observation: "vector", or "dict" for a dictionary of the vector and the action mask.
+        autoreset_mode: what follows a finished game, a `gymnasium.vector.AutoresetMode` or its value.
         **options: the game's options.
 
     Raises:
@@ -96,6 +119,8 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         copy: bool = True,
         threads: int = 1,
         max_cycles: int | None = None,
+        observation: str = "vector",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         **options: Any,
     ) -> None:
         check_render_mode(self.game, render_mode)
@@ -105,18 +130,28 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self.render_mode = render_mode
         self.dtype = np.dtype(dtype)
         self.copy = copy
-        self.options = make_options(self.game, options, max_cycles)
+        self.observation = check_choice("observation", observation, OBSERVATIONS)
+        self.autoreset_mode = check_autoreset(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.options = make_options(self.game, options, max_cycles, type(self))
         self.record: str = self.game.RECORDS[0] if record is None else record
         check_choice("record", self.record, self.game.RECORDS)
-        self.num_envs = check_number("num_envs", num_envs, 1)
+        number = check_number("num_envs", num_envs, 1)
         self.num_actions = self.game.num_actions(self.options)
         self.size: int = self.game.observation_layout(self.options, self.record).size
+        records = np.dtype(self.game.STATE).itemsize + 2 * np.dtype(self.game.VIEW).itemsize
+        copies = 1 + copy
+        bytes_each = records + copies * (self.num_actions + self.size * self.dtype.itemsize)
+        self.num_envs = check_fits("num_envs", number, bytes_each)
         self._make_spaces()
         self._make_arrays()
         self._split(min(check_number("threads", threads, 1), self.num_envs))
 
     def _make_spaces(self) -> None:
-        self.single_observation_space = spaces.Box(0, HIGHEST[self.dtype.name], (self.size,), self.dtype.type)
+        highest = HIGHEST[self.dtype.name]
+        self.single_observation_space = observation_space(
+            self.observation, self.size, self.num_actions, highest, self.dtype
+        )
         self.single_action_space = spaces.Discrete(self.num_actions)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -135,8 +170,14 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self._taken = np.zeros(number, np.uint8)
         self._rewards = np.zeros((number, self.options.num_players))  # f8 [B, P] by the last step
         self._earned = np.zeros_like(self._rewards)  # f8 [B, P] since each seat's last decision
-        self._terminated = np.zeros(self._rewards.shape, np.uint8)
-        self._truncated = np.zeros_like(self._terminated)
+        self._ended = np.zeros(number, np.uint8)
+        self._settled = np.zeros(self._rewards.shape, np.uint8)
+        self._due = np.zeros_like(self._rewards)
+        # Where each game begins in the flattened [B, P] and [B, A], in which NumPy finds places faster.
+        self._first_seat = self._rows * self.options.num_players
+        self._first_action = self._rows * self.num_actions
+        self._over = np.zeros(number, np.bool_)  # whose game is over and has not been followed by another
+        self._waits = False  # whether there are any
         self._forget_ends()
 
     def _forget_ends(self) -> None:
@@ -167,7 +208,7 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observations, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Deal new games.
 
         Args:
@@ -188,13 +229,14 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
             if seeds[row] is not None or not dealt[row]:
                 self._streams[row] = seeding.np_random(seeds[row])[0].bit_generator
         self._deal(rows)
+        self._set_over(self._over & ~np.isin(self._rows, rows))
         self._forget_ends()
         self._each_part(self._observe)
-        self._truncated[:] = 0
+        self._each_part(self._settle)
         self._show()
         return self._observed(), self._infos(self._earned.copy())
 
-    def step(self, actions: NDArray[np.int64]) -> tuple[Observations, Floats, Bools, Bools, dict[str, Any]]:
+    def step(self, actions: NDArray[np.int64]) -> tuple[Any, Floats, Bools, Bools, dict[str, Any]]:
         """Take a decision in every game (int [B]), each of its `acting_seat`.
 
         Raises:
@@ -203,39 +245,55 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
             ClosedEnvironmentError: after `close`.
         """
         self._must_be_dealt()
+        if self._waits:
+            check_autoreset_done(self.autoreset_mode, self._over)
         numbers = action_numbers(actions, self.num_envs, self.num_actions)
-        legal = self._masks[self._rows, numbers] > 0
+        legal = self._masks.take(self._first_action + numbers)
         if not legal.all():
-            raise self._refusal(numbers, legal)
+            raise self._refusal(numbers, legal > 0)
         self._actions[:] = numbers
         acted = self._seats.copy()
         self._each_part(self._step_part)
+        if self._waits:
+            self._renew()
         # What the seat got before this decision has been given to it.
-        own = self._rows * self.options.num_players + acted  # in the flattened [B, P], which is faster
+        own = self._first_seat + acted
         self._earned.ravel()[own] = 0.0
         self._earned += self._rewards
         earned = self._earned.copy()
-        terminated = self._terminated.ravel()[own] > 0
-        truncated = self._truncated.ravel()[own] > 0
-        over = np.flatnonzero(terminated | truncated)
-        infos = self._end(over, acted) if len(over) else {}
+        rewards = earned.take(own)
+        terminated = self._ended == TERMINATED
+        truncated = self._ended == TRUNCATED
+        over = np.flatnonzero(self._ended)
+        infos = self._end(over, acted, earned) if len(over) else {}
         self._each_part(self._observe)
         self._show()
-        return self._observed(), earned.ravel()[own], terminated, truncated, self._infos(earned) | infos
+        return self._observed(), rewards, terminated, truncated, self._infos(earned) | infos
 
     def _step_part(self, number: int) -> None:
         part = self._parts[number]
         states = self._states[part]
         self._kernels.step(self._rules, states, self._actions[part], self._taken[part], self._rewards[part])
-        self._kernels.ends(self._rules, states, self._terminated[part], self._truncated[part])
+        self._kernels.ends(self._rules, states, self._ended[part])
+        self._settle(number)
+
+    def _settle(self, number: int) -> None:
+        """Write down whose reward cannot change any more."""
+        part = self._parts[number]
+        self._kernels.settled(self._rules, self._states[part], self._settled[part], self._due[part])
 
     def _observe(self, number: int) -> None:
         """Write down whose decision it is, what they know and what they may do."""
         part = self._parts[number]
         states = self._states[part]
-        self._seats[part] = states["actor"]
+        if self._waits:
+            np.copyto(self._seats[part], states["actor"], where=~self._over[part])
+        else:
+            self._seats[part] = states["actor"]
         self._kernels.view(self._rules, states, self._seats[part], self._views[part])
         self._kernels.legal(self._rules, states, self._masks[part])
+        if self._waits:
+            self._masks[part][self._over[part]] = 1
         self._observers[number].write(self._observations[part])
 
     def _deal(self, rows: NDArray[np.int64]) -> None:
@@ -247,20 +305,39 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         opaque(self._states)[rows] = opaque(states)
         self._earned[rows] = 0.0
 
-    def _end(self, rows: NDArray[np.int64], acted: NDArray[np.int64]) -> dict[str, Any]:
-        """Keep and observe the games that have ended and deal the next ones; return the infos."""
+    def _set_over(self, over: Bools) -> None:
+        self._over = over
+        self._waits = bool(over.any())
+
+    def _renew(self) -> None:
+        """Deal the games that follow those that are over; the step gives them nothing."""
+        self._deal(np.flatnonzero(self._over))
+        self._ended[self._over] = GOING_ON
+        self._rewards[self._over] = 0.0
+        self._settled[self._over] = 0
+        self._set_over(np.zeros_like(self._over))
+
+    def _end(self, rows: NDArray[np.int64], acted: NDArray[np.int64], earned: Floats) -> dict[str, Any]:
+        """Keep the games that have ended; observe them, deal the next ones and return the infos, if it is time."""
         self._final_rows = rows
         self._final_states = opaque(self._states)[rows].view(self._states.dtype)
+        if self.autoreset_mode is not AutoresetMode.SAME_STEP:
+            self._set_over(self._ended != GOING_ON)
+            return {}
         self._kernels.view(self._rules, self._final_states, acted[rows], self._last_views[: len(rows)])
         last = np.empty((len(rows), self.size), self.dtype)
         self._last_observer.write_first(len(rows), last)
         final = np.full(self.num_envs, None, object)
-        has_ended = np.zeros(self.num_envs, np.bool_)
-        for row, observation in zip(rows.tolist(), last, strict=True):
-            final[row] = observation
-            has_ended[row] = True
+        final[rows] = np.fromiter(last, object, len(rows))
+        has_ended = self._ended != GOING_ON
+        if self.observation == "dict":
+            # Of a finished game every action is legal.
+            masks = np.ones((len(rows), self.num_actions), np.int8)
+            final[rows] = [{"observation": one, "action_mask": mask} for one, mask in zip(last, masks, strict=True)]
         self._deal(rows)
-        return {"final_obs": final, "_final_obs": has_ended}
+        about = {"acting_seat": acted, "rewards": earned, "settled": self._settled > 0}
+        about |= {f"_{name}": has_ended for name in about}
+        return {"final_obs": final, "_final_obs": has_ended, "final_info": about, "_final_info": has_ended}
 
     def final_observations(self) -> tuple[NDArray[np.int64], Observations]:
         """Return which games have ended last and what each of their seats saw then.
@@ -298,7 +375,7 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         self._must_be_dealt()
         streams = [stream.state for stream in self._streams]
         states = bytes_of(self._states)
-        more = {"earned": self._earned.copy()}
+        more = {"earned": self._earned.copy(), "seats": self._seats.copy()}
         return Snapshot(FACE, self.game.NAME, asdict(self.options), states, streams, more).sealed()
 
     def set_state(self, state: Snapshot) -> None:
@@ -311,15 +388,18 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         """
         self._must_be_open()
         snapshot = snapshot_of(state)
-        snapshot.check(FACE, self.game, self.options, self.num_envs, {"earned": like(self._earned)})
-        streams = snapshot.generators()
+        parts = {"earned": like(self._earned), "seats": like(self._seats, 0, self.options.num_players - 1)}
+        streams = snapshot.check(FACE, self.game, self.options, self.num_envs, parts)
         states = snapshot.records(self.game, self._rules)
+        over = states["actor"] < 0
         # A finished game has been followed by the next.
-        if (states["actor"] < 0).any():
+        if over.any() and self.autoreset_mode is AutoresetMode.SAME_STEP:
             raise misfit("actor", states["actor"])
         self._streams = [stream.bit_generator for stream in streams]
         opaque(self._states)[:] = opaque(states)
         self._earned[:] = snapshot.more["earned"]
+        self._seats[:] = snapshot.more["seats"]
+        self._set_over(over)
         self._forget_ends()
         self._each_part(self._observe)
 
@@ -328,6 +408,9 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
     def action_masks(self) -> NDArray[np.uint8]:
         """Return the legal actions of whoever is to act (u1 [B, A]); without ``copy`` they cannot be written to."""
         self._must_be_dealt()
+        return self._masks_out()
+
+    def _masks_out(self) -> NDArray[np.uint8]:
         masks = self._masks.copy() if self.copy else self._masks.view()
         # What is legal is judged by these.
         masks.flags.writeable = self.copy
@@ -344,11 +427,17 @@ class GameVectorEnv(Bound, VectorEnv[Observations, NDArray[np.int64], Any]):
         """What each seat has got since its last decision (f8 [B, P]), in the games that go on."""
         return self._earned.copy()
 
-    def _observed(self) -> Observations:
-        return self._observations.copy() if self.copy else self._observations
+    def _observed(self) -> Any:
+        observations = self._observations.copy() if self.copy else self._observations
+        return observations if self.observation == "vector" else presented("dict", observations, self._masks_out())
 
     def _infos(self, earned: Floats) -> dict[str, Any]:
-        return {"acting_seat": self.acting_seat, "rewards": earned, "truncations": self._truncated > 0}
+        return {
+            "acting_seat": self._seats.copy(),
+            "action_mask": self._masks_out().view(np.int8),
+            "rewards": earned,
+            "settled": self._settled > 0,
+        }
 
     def _must_be_open(self) -> None:
         if self.closed:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..bits import GAMMA, mixed_rows
 from ..checks import check_number
-from ..game import Game, check_game
+from ..game import TRUNCATED, Game, check_game
 from .players import Player, make_players
 from .rating import FinishedGames, MatchResult, sum_up
 from .table import MatchError, Table
@@ -175,5 +175,5 @@ def _note(table: Table, rows: NDArray[np.int64], at: NDArray[np.int64], games: F
     """Enter finished games into the record."""
     games.places[at] = table.standings(rows)
     games.rewards[at] = table.returns[rows]
-    games.truncated[at] = table.ends(rows)[1].any(axis=1)
+    games.truncated[at] = table.ends(rows) == TRUNCATED
     games.note_counts(at, table.game.counts(table.rules, table.states[rows]))

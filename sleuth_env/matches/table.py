@@ -21,6 +21,7 @@ from ..bits import GAMMA, mixed_rows
 from ..checks import check_number
 from ..doors import ANY, ArrayError, array, described, marks, unchecked
 from ..game import Bot, Game, Kernels, Records, check_game, kernels_of, load_game, opaque
+from ..memory import check_fits
 
 # In the place of a bot's number: a seat that nobody at the table plays.
 LEARNER_SEAT = -1
@@ -98,6 +99,13 @@ def bots_streams(seeds: NDArray[np.uint64], num_players: int) -> NDArray[np.uint
     return np.frombuffer(b"".join(digests), "<u8").astype(np.uint64).reshape(-1, num_players)
 
 
+def bytes_of_game(game: Game, options: Any) -> int:
+    """Return about how many bytes a game of a batch takes: its state, a view, a mask, an observation."""
+    size: int = game.observation_layout(options, game.CHEAPEST_RECORD).size
+    records: int = np.dtype(game.STATE).itemsize + np.dtype(game.VIEW).itemsize
+    return int(records + 2 * game.num_actions(options) + np.dtype(np.float32).itemsize * size)
+
+
 class Table:
     """Play a batch of games, some seats by bots, the others by learners.
 
@@ -121,6 +129,8 @@ class Table:
         ValueError: these are not a game, its options, a number of games or seats.
     """
 
+    SIZE_NAME = "num_games"  # what the number of games is called in messages
+
     def __init__(
         self, game: Game, options: Any, num_games: int, bots: Sequence[Player] = (), seats: ArrayLike = LEARNER_SEAT
     ) -> None:
@@ -128,7 +138,8 @@ class Table:
         self.rules = game.make_rules(options)
         self.game = game
         self.options = options
-        self.num_games = check_number("num_games", num_games, 1, error=MatchError)
+        number = check_number("num_games", num_games, 1, error=MatchError)
+        self.num_games = check_fits(self.SIZE_NAME, number, bytes_of_game(game, options), MatchError)
         self.num_players: int = options.num_players
         self.bots = [seated(bot, options) for bot in bots]
         shape = (self.num_games, self.num_players)
@@ -300,13 +311,12 @@ class Table:
         self._kernels.legal(self.rules, self._take(rows), legal)
         return legal
 
-    def ends(self, rows: ArrayLike | None = None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return terminated and truncated (bool [K, P] both) of some games; default: of all."""
+    def ends(self, rows: ArrayLike | None = None) -> NDArray[np.uint8]:
+        """Return how some games have ended (u1 [K], see `Game.ends`); default: all."""
         states = self._some(rows)
-        terminated = np.zeros((len(states), self.num_players), np.uint8)
-        truncated = np.zeros_like(terminated)
-        self._kernels.ends(self.rules, states, terminated, truncated)
-        return terminated.astype(np.bool_), truncated.astype(np.bool_)
+        ended = np.zeros(len(states), np.uint8)
+        self._kernels.ends(self.rules, states, ended)
+        return ended
 
     def settled(self, rows: ArrayLike | None = None) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Return whose reward cannot change any more, and what they are still to get (bool and f8 [K, P])."""

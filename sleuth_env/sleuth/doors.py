@@ -44,26 +44,23 @@ MOVED = Argument("states", STATE, "B", "STATE", written=True, check=_check_state
 DEALT = Argument("states", STATE, "B", "STATE", written=True)
 
 deal = door(state.deal, [RULES_ARGUMENT, DEALT, Argument("seeds", np.uint64)], _lengths)
-legal = door(rules.legal, [RULES_ARGUMENT, STATES, Argument("out", np.uint8, "BA", written=True)], _lengths)
+legal = door(
+    rules.legal, [RULES_ARGUMENT, STATES, Argument("out", np.uint8, "BA", written=True, only_marks=True)], _lengths
+)
 step = door(
     rules.step,
     [
         RULES_ARGUMENT,
         MOVED,
         Argument("actions", np.int64),
-        Argument("taken", np.uint8, written=True),
+        Argument("taken", np.uint8, written=True, only_marks=True),
         Argument("rewards", np.float64, "Bp", written=True),
     ],
     _lengths,
 )
 ends = door(
     results.ends,
-    [
-        RULES_ARGUMENT,
-        STATES,
-        Argument("terminated", np.uint8, "Bp", written=True),
-        Argument("truncated", np.uint8, "Bp", written=True),
-    ],
+    [RULES_ARGUMENT, STATES, Argument("ended", np.uint8, "B", written=True)],
     _lengths,
 )
 settled = door(
@@ -71,7 +68,7 @@ settled = door(
     [
         RULES_ARGUMENT,
         STATES,
-        Argument("settled", np.uint8, "Bp", written=True),
+        Argument("settled", np.uint8, "Bp", written=True, only_marks=True),
         Argument("due", np.float64, "Bp", written=True),
     ],
     _lengths,

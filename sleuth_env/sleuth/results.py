@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..game import GOING_ON, TERMINATED, TRUNCATED
 from ..kernels import inner, kernel
 from .state import FINISHED, IN, OUT
 
@@ -39,30 +40,31 @@ def final_rewards(rules, s, row):
 def _is_settled(rules, s, seat):
     """Return whether a seat's reward cannot change any more.
 
-    A place is kept, and where there is one winner whoever is out has lost.
+    A place is kept, and where there is one winner whoever is out has lost. The turn limit leaves
+    open what those would have got who were still in.
     """
-    if s["phase"] == FINISHED or s["place"][seat] > 0:
+    if s["phase"] == FINISHED:
+        return not (s["truncated"] and s["standing"][seat] == IN)
+    if s["place"][seat] > 0:
         return True
     return s["standing"][seat] == OUT and rules["winners"] == 1
 
 
 @kernel
-def ends(rules, states, terminated, truncated):
-    """Write how each game has ended for each seat; zeros while it goes on.
+def ends(rules, states, ended):
+    """Write how each game has ended, the same for everybody.
 
     Args:
         rules: RULES [1].
         states: STATE [B].
-        terminated: u1 [B, P], written: 1 where the game is over for a seat by the rules.
-        truncated: u1 [B, P], written: 1 where the turn limit ended it: for players who were still
-            in, as what the others get was settled.
+        ended: u1 [B], written: `GOING_ON`, `TERMINATED` where it is over by the rules, `TRUNCATED`
+            where the turn limit has ended it.
     """
     for b in range(states.size):
-        finished = states[b]["phase"] == FINISHED
-        for seat in range(rules[0]["num_players"]):
-            cut = finished and states[b]["truncated"] and states[b]["standing"][seat] == IN
-            truncated[b, seat] = cut
-            terminated[b, seat] = finished and not cut
+        if states[b]["phase"] != FINISHED:
+            ended[b] = GOING_ON
+        else:
+            ended[b] = TRUNCATED if states[b]["truncated"] else TERMINATED
 
 
 @kernel
@@ -73,7 +75,8 @@ def settled(rules, states, settled, due):
         rules: RULES [1].
         states: STATE [B].
         settled: u1 [B, P], written: 1 for a seat that has a place, that is out where there is one
-            winner, and for every seat of a finished game.
+            winner, for every seat of a game that is over by the rules, and for every seat of a
+            truncated one but those still in.
         due: f8 [B, P], written: what a settled seat is still to get; 0 in a finished game, where
             all has been paid.
     """

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from sleuth_env import sleuth as kernels
+from sleuth_env.game import GOING_ON, TERMINATED, TRUNCATED
 from sleuth_env.sleuth.cards import Options, make_rules
 from tests.support.oracle import ACTIONS, GEMS, QUESTIONS, SEARCH_CARDS, Event, Oracle, words
 
@@ -160,10 +161,13 @@ def assert_outcomes_agree(options: Options, states: np.ndarray, duels: Sequence[
     """Compare what each seat got (f8 [B, 7]), how games ended, and the kernel's own invariants."""
     size = states.size
     rules = make_rules(options)
-    terminated = np.full((size, 7), 7, "u1")
-    truncated = np.full((size, 7), 7, "u1")
-    kernels.ends(rules, states, terminated, truncated)
-    finished = np.array([duel.oracle.phase == "finished" for duel in duels])
+    ended = np.full(size, 7, "u1")
+    settled = np.full((size, 7), 7, "u1")
+    kernels.ends(rules, states, ended)
+    kernels.settled(rules, states, settled, np.zeros((size, 7)))
+    how = {True: TRUNCATED, False: TERMINATED}
+    ends = [how[duel.oracle.truncated] if duel.oracle.phase == "finished" else GOING_ON for duel in duels]
+    finished = np.array(ends) != GOING_ON
     seats = options.num_players
     # At the turn limit only what those still in would have got is left open.
     cut = np.array(
@@ -172,8 +176,8 @@ def assert_outcomes_agree(options: Options, states: np.ndarray, duels: Sequence[
     expected = np.zeros((size, 7))
     expected[:, :seats] = [duel.oracle.rewards() for duel in duels]
     np.testing.assert_allclose(returns, expected, rtol=0, atol=1e-12, err_msg="rewards")
-    assert_equal("terminated", terminated[:, :seats], finished[:, None] & ~cut)
-    assert_equal("truncated", truncated[:, :seats], finished[:, None] & cut)
+    assert_equal("ends", ended, np.array(ends))
+    assert_equal("settled at the end", settled[finished, :seats], ~cut[finished])
     assert kernels.problems(rules, states) == []
 
 

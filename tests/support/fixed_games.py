@@ -41,10 +41,10 @@ def play(options: Options, size: int, steps: int, seed: int = 1) -> Iterator[byt
     kernels.deal(rules, states, chance.integers(0, 2**64, size, np.uint64))
     for _ in range(steps):
         marks = np.zeros((size, num_actions(options)), "u1")
-        ends = np.zeros((2, size, 7), "u1")
+        ends = np.zeros(size, "u1")
         views = np.zeros(size, VIEW)
         kernels.legal(rules, states, marks)
-        kernels.ends(rules, states, *ends)
+        kernels.ends(rules, states, ends)
         view(rules, states, chance.integers(0, options.num_players, size), views)
         yield b"".join(array.tobytes() for array in (states, marks, rewards, ends, views, taken))
         kernels.step(rules, states, random_actions(marks, chance, options), taken, rewards)

@@ -16,6 +16,7 @@ import numpy as np
 
 from sleuth_env.bits import shuffle
 from sleuth_env.checks import check_number
+from sleuth_env.game import GOING_ON, TERMINATED, TRUNCATED
 from sleuth_env.layout import NUMBER, ONE_HOT, Layout, block_maker
 from sleuth_env.layout import Observer as LayoutObserver
 from sleuth_env.options import OptionError, documented, option
@@ -190,15 +191,14 @@ def _take(rules: np.void, state: np.void, action: int, rewards: np.ndarray) -> N
         state["turn_number"] += 1
 
 
-def ends(rules: np.ndarray, states: np.ndarray, terminated: np.ndarray, truncated: np.ndarray) -> None:
-    players = int(rules["num_players"][0])
-    over = states["actor"] < 0
-    truncated[:, :players] = (over & (states["truncated"] == 1))[:, None]
-    terminated[:, :players] = (over & (states["truncated"] == 0))[:, None]
+def ends(rules: np.ndarray, states: np.ndarray, ended: np.ndarray) -> None:
+    how = np.where(states["truncated"] == 1, TRUNCATED, TERMINATED)
+    ended[:] = np.where(states["actor"] < 0, how, GOING_ON)
 
 
 def settled(rules: np.ndarray, states: np.ndarray, settled: np.ndarray, due: np.ndarray) -> None:
-    settled[:] = (states["actor"] < 0)[:, None]
+    # Whoever was stopped by the limit would have got more.
+    settled[:] = ((states["actor"] < 0) & (states["truncated"] == 0))[:, None]
     due[:] = 0.0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sleuth_env import sleuth as kernels
-from sleuth_env.game import kernels_of
+from sleuth_env.game import TERMINATED, TRUNCATED, kernels_of
 from sleuth_env.sleuth.cards import Options, make_rules
 from sleuth_env.sleuth.view import VIEW, view
 from tests.support.comparison import CARD_INDEX, QUESTION_INDEX, card_mask, gem_mask
@@ -138,12 +138,13 @@ class Situation:
     def rewards(self) -> list[float]:
         """Return the players' rewards."""
         rewards = self.last_rewards
-        terminated = np.zeros((1, 7), "u1")
-        truncated = np.zeros((1, 7), "u1")
-        kernels_of(kernels).ends(self.rules, self.states, terminated, truncated)
-        self.cut_off = [seat for seat in range(self.n) if truncated[0, seat]]
-        self.ended_by_rules = bool(terminated[0, : self.n].all())
-        self.cut_short = bool(self.cut_off)
+        ended = np.zeros(1, "u1")
+        settled = np.zeros((1, 7), "u1")
+        kernels_of(kernels).ends(self.rules, self.states, ended)
+        kernels_of(kernels).settled(self.rules, self.states, settled, np.zeros((1, 7)))
+        self.ended_by_rules = bool(ended[0] == TERMINATED)
+        self.cut_short = bool(ended[0] == TRUNCATED)
+        self.cut_off = [seat for seat in range(self.n) if self.cut_short and not settled[0, seat]]
         return rewards[0, : self.n].tolist()
 
     def problems(self) -> list[str]:
