@@ -128,22 +128,30 @@ def records(name: str, value: Any, dtype: DTypeLike, shape: Shape, kind: str = "
     return _copied(value, wanted)
 
 
-def written(name: str, value: Any, dtype: DTypeLike, shape: Shape, kind: str = "such") -> NDArray[Any]:
+def written(
+    name: str, value: Any, dtype: DTypeLike, shape: Shape, kind: str = "such", only_marks: bool = False
+) -> NDArray[Any]:
     """Return what a kernel can write into: the array itself, or a copy of it in the kernel's form.
 
     Args:
         name: of the argument.
-        value: what was handed in: an array of this dtype, or of one that holds all its values. Marks
-            (u1) fit into bool and into any integers.
+        value: what was handed in: an array of this dtype, or of one that holds all its values.
         dtype: what the kernel writes.
         shape: its lengths; `ANY` where one is not settled.
         kind: what messages call a dtype of records.
+        only_marks: whether the kernel writes only 0 and 1, which bool and all integers hold.
 
     Raises:
         ArrayError: it is not such an array, or is read-only.
     """
     wanted = np.dtype(dtype)
-    fits = isinstance(value, np.ndarray) and _fits(value.shape, shape) and _takes(value.dtype, wanted)
+    masked = isinstance(value, np.ma.MaskedArray)
+    fits = (
+        isinstance(value, np.ndarray)
+        and not masked
+        and _fits(value.shape, shape)
+        and _takes(value.dtype, wanted, only_marks)
+    )
     if not fits:
         what = f"{kind} records" if wanted.names else f"an array that holds {wanted}"
         raise _refusal(name, what, shape, value)
@@ -201,11 +209,11 @@ def _are_marks(found: NDArray[Any]) -> bool:
     return found.dtype == np.bool_ or not found.size or (int(found.min()) >= 0 and int(found.max()) <= 1)
 
 
-def _takes(found: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+def _takes(found: np.dtype[Any], wanted: np.dtype[Any], only_marks: bool) -> bool:
     """Return whether an array of a dtype takes whatever is written into it."""
     if wanted.names or wanted.kind == "f":
         return found == wanted
-    if wanted == np.uint8:
+    if only_marks:
         return found.kind in "biu"
     return found.kind in "iu" and np.can_cast(wanted, found, "safe")
 
@@ -266,7 +274,8 @@ class Ranges:
         Raises:
             ArrayError: a field of one is out of its range.
         """
-        numbers = (found.view(kind).reshape(len(found), -1) for kind in ("i1", "i4", "i8"))
+        size = found.dtype.itemsize
+        numbers = (found.view(kind).reshape(len(found), size // int(kind[1])) for kind in ("i1", "i4", "i8"))
         row, place = _first_outside(self._code, *numbers)
         if row < 0:
             return
@@ -391,6 +400,7 @@ class Argument:
             length in all arguments of a door; a small one, at least as much as the capital.
         kind: what messages call a dtype of records.
         written: whether the kernel writes into it.
+        only_marks: whether it writes only 0 and 1.
         check: is given the first argument of the door and this one, both in the kernel's form, and
             raises an ArrayError for values that the kernel does not look after.
         take: returns the argument in the kernel's form, where that is done in another way.
@@ -401,6 +411,7 @@ class Argument:
     axes: str = "B"
     kind: str = ""
     written: bool = False
+    only_marks: bool = False
     check: Callable[[Any, NDArray[Any]], None] | None = None
     take: Callable[[Any], NDArray[Any]] | None = None
 
@@ -410,7 +421,7 @@ class Argument:
             return self.take(value)
         shape = tuple(AtLeast(lengths[axis.upper()]) if axis.islower() else lengths.get(axis) for axis in self.axes)
         if self.written:
-            return written(self.name, value, self.dtype, shape, self.kind)
+            return written(self.name, value, self.dtype, shape, self.kind, self.only_marks)
         if np.dtype(self.dtype).names:
             return records(self.name, value, self.dtype, shape, self.kind)
         return array(self.name, value, self.dtype, shape)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import sleuth_env.sleuth as sleuth
+from sleuth_env.doors import ArrayError
 from sleuth_env.matches.match import play_match
 from sleuth_env.sleuth.bots import BOTS, BotError, make_bot
 from sleuth_env.sleuth.cards import NUM_PAIRS, Options, num_actions
@@ -199,11 +200,12 @@ def test_random_takes_every_legal_action_equally_often() -> None:
 
 
 @pytest.mark.parametrize("bot", BOTS)
-def test_a_finished_game_has_no_action(bot: str) -> None:
+def test_a_finished_game_is_refused(bot: str) -> None:
     game = Situation(Options(3), ["red-opal-pair"])
     game.accuse_rightly()
     marks = np.zeros((1, num_actions(game.options)), "u1")
-    assert make_bot(bot, game.options).act(np.array([game.seen_by(0)]), marks, np.zeros(1, "u8")).tolist() == [-1]
+    with pytest.raises(ArrayError, match="legal must mark a legal action in every row, got none in row 0"):
+        make_bot(bot, game.options).act(np.array([game.seen_by(0)]), marks, np.zeros(1, "u8"))
 
 
 def test_an_empty_batch_has_no_actions() -> None:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth
+from sleuth_env.doors import ArrayError
 from sleuth_env.matches.match import play_match
 from sleuth_env.matches.players import make_player
 from sleuth_env.matches.table import Table
@@ -114,9 +115,12 @@ def test_extreme_seeds_and_logits_give_legal_actions(seen, bits: int):
     assert legal[np.arange(len(views)), actions].all()
 
 
-def test_nothing_legal_gives_no_action(seen):
+def test_nothing_legal_is_refused(seen):
     views, legal = seen
-    assert random_policy().act(views[:2], np.zeros_like(legal[:2]), seeds(2)).tolist() == [-1, -1]
+    nothing = legal[:2].copy()
+    nothing[1] = 0
+    with pytest.raises(ArrayError, match="legal must mark a legal action in every row, got none in row 1"):
+        random_policy().act(views[:2], nothing, seeds(2))
 
 
 def test_no_rows_give_no_actions(seen):

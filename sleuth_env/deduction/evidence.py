@@ -157,7 +157,7 @@ def checked_evidence(evidence: np.ndarray) -> np.ndarray:
     for name, least, most in (("num_holders", 1, MAX_HOLDERS), ("num_sets", 0, MAX_SETS)):
         wrong = found[name][(found[name] < least) | (found[name] > most)]
         if wrong.size:
-            raise EvidenceError(f"{name} of the evidence must be from {least} to {most}, got {wrong[0]}")
+            raise EvidenceError(f"{name} must be an integer from {least} to {most}, got {wrong[0]}")
     wrong = found["cards"][found["cards"] < 0]
     if wrong.size:
         raise EvidenceError(f"cards of the evidence must be a mask of the cards 0 to {MAX_CARDS - 1}, got {wrong[0]}")

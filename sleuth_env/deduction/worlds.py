@@ -35,7 +35,7 @@ from .counting import (
     survey,
     weigh,
 )
-from .evidence import MAX_CARDS, EvidenceError, cards_of, checked_cards, checked_evidence, mask_of
+from .evidence import EVIDENCE, MAX_CARDS, EvidenceError, cards_of, checked_cards, checked_evidence, mask_of
 from .graph import COPIES, EDGE, LIVE, RESULT
 from .questions import FRAME, MAX_MISSING, MAX_SHOWN, WORTH
 from .sheet import SHEET
@@ -271,7 +271,7 @@ class Worlds:
         """Check questions, for the kernels rely on it, and return them with the open cards only."""
         last = self.holders.shape[1] - 1
         for name, some in (("holders", holders), ("cards", cards), ("shown", shown)):
-            if np.ndim(some) != 1:
+            if not hasattr(some, "__len__") or isinstance(some, str):
                 raise EvidenceError(f"{name} must be a sequence with one for each question, got {described(some)}")
         if not len(holders) == len(cards) == len(shown):
             raise EvidenceError(
@@ -330,10 +330,11 @@ class Worlds:
 
 def _checked_evidence(evidence: np.ndarray) -> np.ndarray:
     """Check that evidence can be counted, and return it."""
-    found = checked_evidence(evidence)
-    if found.shape != (1,):
-        raise EvidenceError(f"evidence must be one EVIDENCE record in an array, got {len(found)} of them")
-    return found
+    if not isinstance(evidence, np.ndarray) or evidence.dtype != EVIDENCE or evidence.shape != (1,):
+        raise EvidenceError(
+            f"evidence must be one EVIDENCE record in an array, as make_evidence returns it, got {described(evidence)}"
+        )
+    return checked_evidence(evidence)
 
 
 def _checked_orders(orders: np.ndarray, evidence: np.ndarray) -> np.ndarray:

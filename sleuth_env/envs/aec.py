@@ -565,7 +565,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         for number in actions:
             actor = int(actors[0])
             action[0] = number
-            self.game.step(self._buffers.rules, states, action, taken, paid)
+            self._buffers.kernels.step(self._buffers.rules, states, action, taken, paid)
             if not taken[0]:
                 return None
             earned[actor] = 0.0

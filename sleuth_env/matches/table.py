@@ -31,6 +31,11 @@ class MatchError(ValueError):
     """A match cannot be played as asked."""
 
 
+def _listed(numbers: Any) -> Any:
+    """Return some numbers, or the only one as a list."""
+    return numbers if np.ndim(numbers) else [numbers]
+
+
 class Remembering(Protocol):
     """A player that remembers games: it is told which game, and which seat, each decision is of.
 
@@ -188,8 +193,8 @@ class Table:
             seeds: one for each (u8 [K]); they settle the deal and everything that bots and the game
                 draw at random.
         """
-        rows = self._chosen(rows)
-        seeds = array("seeds", np.atleast_1d(seeds), np.uint64, rows.shape)
+        rows = self._once(rows)
+        seeds = array("seeds", _listed(seeds), np.uint64, rows.shape)
         states = self.game.new_states(len(rows))
         self._kernels.deal(self.rules, states, seeds)
         self._put(rows, states)
@@ -208,7 +213,7 @@ class Table:
 
     def renumber(self, rows: ArrayLike) -> None:
         """Count games (int [K]) anew: to players that remember they are games never seen before."""
-        rows = np.asarray(rows)
+        rows = self._once(rows)
         self._forget(self.games[rows])
         self.games[rows] = self._counted + np.arange(len(rows))
         self._counted += len(rows)
@@ -268,8 +273,8 @@ class Table:
             MatchError: a bot is to act in one of the games; nothing has changed.
             ArrayError: these are not games of this table, or not one action for each.
         """
-        rows = self._chosen(rows)
-        actions = array("actions", np.atleast_1d(actions), np.int64, rows.shape)
+        rows = self._once(rows)
+        actions = array("actions", _listed(actions), np.int64, rows.shape)
         if not (self.waiting | self.finished)[rows].all():
             raise MatchError("a bot is to act there, not a learner: call play_on() first")
         states = self._take(rows)
@@ -347,9 +352,16 @@ class Table:
             return self._all[rows : rows + 1]
         if getattr(rows, "dtype", None) == np.bool_:
             return np.flatnonzero(marks("rows", rows, (self.num_games,)))
-        found = array("rows", np.atleast_1d(rows), np.int64, (ANY,))
+        found = array("rows", _listed(rows), np.int64, (ANY,))
         if found.size and not (found.min() >= 0 and found.max() < self.num_games):
             raise ArrayError(f"rows must be from 0 to {self.num_games - 1}, got {described(found)}")
+        return found
+
+    def _once(self, rows: ArrayLike) -> NDArray[np.int64]:
+        """Return which games are meant, each at most once; see `_chosen`."""
+        found = self._chosen(rows)
+        if not (found[1:] > found[:-1]).all() and len(np.unique(found)) < len(found):
+            raise ArrayError(f"rows must name each game once, got {found.tolist()!s:.100}")
         return found
 
     def _seats_of(self, rows: NDArray[np.int64], seats: ArrayLike) -> NDArray[np.int64]:

@@ -7,10 +7,9 @@ from . import telling
 from .belief import Beliefs, belief, belief_in_game, beliefs
 from .bots import BOTS, BotError, make_bot
 from .cards import DECLINE, OFFERED, SCORED, Options, action_blocks, make_rules, num_actions
-from .doors import counts, deal, ends, legal, settled, standings, step, view
+from .doors import counts, deal, ends, legal, problems, settled, standings, step, view
 from .drawing import draw_ansi, draw_belief, draw_rgb
 from .features import RECORDS, Observer, observation_layout, observation_size, write_observations
-from .invariants import problems
 from .notation import (
     NotationError,
     action_name,
