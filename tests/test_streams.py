@@ -15,7 +15,7 @@ from sleuth_env.matches.table import Table
 from sleuth_env.policies.policy import load_policy, save_policy
 from tests.test_train import TINY
 from training.imitate import main as imitate
-from training.streams import PURPOSES, STAGES, generator_of, number_of, sequence_of, words_of
+from training.streams import PURPOSES, STAGES, generator_for, number_of, sequence_of, words_of
 from training.train import main
 
 
@@ -96,7 +96,7 @@ def test_no_two_keys_give_the_same_numbers():
 def test_the_key_is_the_documented_one():
     assert sequence_of(5, "training", "games", 7, [1, 2, 3, 4]).spawn_key == (1, 1, 7, 1, 2, 3, 4)
     wanted = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(0, 2, 0))).integers(2**63)
-    assert generator_of(5, "imitation", "bots").integers(2**63) == wanted
+    assert generator_for(5, "imitation", "bots").integers(2**63) == wanted
     with pytest.raises(ValueError, match="not in"):
         sequence_of(5, "third", "games")
 
