@@ -65,7 +65,10 @@ def play(options: Options, bot: str, games: int, seed: int) -> Iterator[tuple[np
         legal(rules, states, mask)
         own = views[np.maximum(states["actor"], 0), np.arange(games)]
         seeds = rng.integers(0, 2**63, games).astype(np.uint64)
-        step(rules, states, player.act(own, mask, seeds), taken, rewards)
+        going = states["actor"] >= 0
+        actions = np.full(games, -1)
+        actions[going] = player.act(own[going], mask[going], seeds[going])
+        step(rules, states, actions, taken, rewards)
 
 
 def movers(options: Options, bot: str, games: int) -> np.ndarray:

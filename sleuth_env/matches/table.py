@@ -137,6 +137,7 @@ class Table:
         check_game(game)
         self.rules = game.make_rules(options)
         self.game = game
+        self._kernels: Kernels = kernels_of(game)
         self.options = options
         number = check_number("num_games", num_games, 1, error=MatchError)
         self.num_games = check_fits(self.SIZE_NAME, number, bytes_of_game(game, options), MatchError)
@@ -180,10 +181,6 @@ class Table:
         """Which games wait for a learner (bool [B])."""
         waits: NDArray[np.bool_] = ~self.finished & (self._players() == LEARNER_SEAT)
         return waits
-
-    @property
-    def _kernels(self) -> Kernels:
-        return kernels_of(self.game)
 
     def deal(self, rows: ArrayLike, seeds: ArrayLike) -> None:
         """Begin new games.
@@ -448,10 +445,12 @@ class Table:
 
     # A module cannot be copied or pickled; its name can.
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "game": self.game.__name__}
+        kept = {name: value for name, value in vars(self).items() if name != "_kernels"}
+        return {**kept, "game": self.game.__name__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, game=load_game(state["game"]))
+        self._kernels = kernels_of(self.game)
 
 
 def _checked(bot: Player, chosen: Any, number: int) -> NDArray[np.int64]:

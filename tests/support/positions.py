@@ -41,7 +41,9 @@ def positions(options: Options, bot: str, games: int, seed: int) -> np.ndarray:
         view(rules, states, np.maximum(states["actor"], 0).astype(np.int64), views)
         seen.append(views[going])
         seeds = rng.integers(0, 2**63, games).astype(np.uint64)
-        step(rules, states, player.act(views, mask, seeds), taken, rewards)
+        actions = np.full(games, -1)
+        actions[going] = player.act(views[going], mask[going], seeds[going])
+        step(rules, states, actions, taken, rewards)
     return np.concatenate(seen)
 
 
