@@ -106,7 +106,8 @@ def _overview() -> Parser:
 
 def _run(words: Sequence[str]) -> int:
     try:
-        args = parse(words)
+        # Whoever types nothing else wants to know what there is.
+        args = parse(words or ["--help"])
         code: int = args.run(args)
     finally:
         # After --help, and before an error is reported, too.
