@@ -161,6 +161,11 @@ def process(folder: Path, before: str = "", **environment: str) -> tuple[str, st
 
 
 @pytest.mark.parametrize("change", EDITS)
+def troubles(said: str) -> list[str]:
+    """Return the lines on stderr, but for the notice of a machine that takes long to compile."""
+    return [line for line in said.splitlines() if kernels.NOTICE not in line]
+
+
 def test_after_a_change_of_the_source_the_next_start_computes_by_it(folder: Path, change: str) -> None:
     assert started()[0] == RESULT
     name, there, instead, more = EDITS[change]
@@ -254,7 +259,7 @@ def test_a_damaged_file_costs_a_line_and_is_replaced(
         DAMAGES[damage](path)
     assert started()[0] == RESULT
     said = capsys.readouterr().err
-    assert said.count("\n") == 1
+    assert len(troubles(said)) == 1
     assert said.startswith("sleuth-env: ")
     assert "the file is damaged" in said
     assert started() == (RESULT, 0)
@@ -267,13 +272,13 @@ def test_a_folder_in_the_place_of_a_file_costs_a_line(folder: Path) -> None:
         path.mkdir()
     result, said = process(folder)
     assert result == str(RESULT)
-    assert said.count("\n") == 1
+    assert len(troubles(said)) == 1
 
 
 def test_a_full_disk_costs_a_line_and_leaves_nothing_half_written(folder: Path) -> None:
     result, said = process(folder, "ulimit -f 1;")
     assert result == str(RESULT)
-    assert said.count("\n") == 1
+    assert len(troubles(said)) == 1
     assert "cannot be kept for later starts" in said
     assert "File too large" in said
     assert not [path for path in (folder / "cache").rglob("*") if path.is_file()]
@@ -283,7 +288,7 @@ def test_a_folder_that_cannot_be_written_costs_a_line(folder: Path) -> None:
     (folder / "cache").write_text("not a folder")
     result, said = process(folder)
     assert result == str(RESULT)
-    assert said.count("\n") == 1
+    assert len(troubles(said)) == 1
     assert "set NUMBA_CACHE_DIR to a folder that can be written" in said
 
 
