@@ -161,11 +161,6 @@ def process(folder: Path, before: str = "", **environment: str) -> tuple[str, st
 
 
 @pytest.mark.parametrize("change", EDITS)
-def troubles(said: str) -> list[str]:
-    """Return the lines on stderr, but for the notice of a machine that takes long to compile."""
-    return [line for line in said.splitlines() if kernels.NOTICE not in line]
-
-
 def test_after_a_change_of_the_source_the_next_start_computes_by_it(folder: Path, change: str) -> None:
     assert started()[0] == RESULT
     name, there, instead, more = EDITS[change]
@@ -240,6 +235,12 @@ def test_every_part_of_a_kernel_of_this_package_is_looked_at() -> None:
 
 
 # --- never fatal ---
+
+
+def troubles(said: str) -> list[str]:
+    """Return the lines on stderr, but for the notice of a machine that takes long to compile."""
+    return [line for line in said.splitlines() if kernels.NOTICE not in line]
+
 
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "empty": lambda path: path.write_bytes(b""),
