@@ -17,6 +17,7 @@ MODULES = sorted((ROOT / "sleuth_env").rglob("*.py"))
 # beginning that fits holds. A name stands for everything below it.
 FIRST_PARTY = {
     "__init__": (),
+    "__main__": (),
     # The ground floor.
     "checks": (),
     "files": (),
@@ -138,7 +139,17 @@ def imports(path: Path) -> Iterator[tuple[str, set[str], bool]]:
     """
     package = list(path.relative_to(ROOT).parts[:-1])
     tree = ast.parse(path.read_text())
+    # What only type checkers read is not imported.
+    unread = {
+        node
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for statement in block.body
+        for node in ast.walk(statement)
+    }
     for node in ast.walk(tree):
+        if node in unread:
+            continue
         top = node in tree.body
         if isinstance(node, ast.Import):
             yield from ((alias.name, set(), top) for alias in node.names)
