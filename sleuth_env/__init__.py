@@ -33,6 +33,7 @@ _HOMES = {
     "Argument": "sleuth_env.doors",
     "ArrayError": "sleuth_env.doors",
     "Beliefs": "sleuth_env.sleuth",
+    "Bot": "sleuth_env.game",
     "BotError": "sleuth_env.sleuth",
     "Contradiction": "sleuth_env.deduction",
     "Entry": "sleuth_env.matches.rating",
@@ -54,6 +55,7 @@ _HOMES = {
     "Observer": "sleuth_env.layout",
     "OptionError": "sleuth_env.options",
     "Options": "sleuth_env.sleuth",
+    "Player": "sleuth_env.matches.players",
     "Policy": "sleuth_env.policies.policy",
     "PolicyError": "sleuth_env.policies.policy_file",
     "RebuildError": "sleuth_env.sleuth",
@@ -111,6 +113,7 @@ if TYPE_CHECKING:
     from .envs.solo import GameSoloEnv as GameSoloEnv
     from .envs.solo import GameSoloVectorEnv as GameSoloVectorEnv
     from .envs.vector import GameVectorEnv as GameVectorEnv
+    from .game import Bot as Bot
     from .game import Game as Game
     from .game import GameError as GameError
     from .game import Kernels as Kernels
@@ -120,6 +123,7 @@ if TYPE_CHECKING:
     from .layout import Layout as Layout
     from .layout import Observer as Observer
     from .matches.match import play_match as play_match
+    from .matches.players import Player as Player
     from .matches.players import make_player as make_player
     from .matches.rating import Entry as Entry
     from .matches.rating import MatchResult as MatchResult
@@ -157,11 +161,14 @@ if TYPE_CHECKING:
 __all__ = ["GYMNASIUM_ID", "SELF_PLAY_ID", "__version__", *_HOMES]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'sleuth_env' has no attribute {name!r}")
-    home = _HOMES[name]
-    return import_module(f"{home}.{name}") if home == __name__ else getattr(import_module(home), name)
+# Of a module with this function, type checkers would believe any name.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module 'sleuth_env' has no attribute {name!r}")
+        home = _HOMES[name]
+        return import_module(f"{home}.{name}") if home == __name__ else getattr(import_module(home), name)
 
 
 def __dir__() -> list[str]:

@@ -235,14 +235,15 @@ if TYPE_CHECKING:
         @property
         def options(self) -> Options: ...
 
+else:
 
-def __getattr__(name: str) -> Any:
-    """Return `SleuthVecEnv`, which needs Stable-Baselines3, when it is first asked for."""
-    if name == "SleuthVecEnv":
-        from .envs.sb3 import vec_env_class
+    def __getattr__(name: str) -> Any:
+        """Return `SleuthVecEnv`, which needs Stable-Baselines3, when it is first asked for."""
+        if name == "SleuthVecEnv":
+            from .envs.sb3 import vec_env_class
 
-        return vec_env_class(GAME, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return vec_env_class(GAME, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _register() -> None:
