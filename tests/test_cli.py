@@ -179,7 +179,6 @@ UNKNOWN = (
     f"there is no bot 'watson': a player is one of the bots {NAMES}, or a policy file, whose name ends in .safetensors"
 )
 MISTAKES = [
-    ([], "the following arguments are required: COMMAND"),
     (["plays"], "invalid choice: 'plays'"),
     (["match"], "the following arguments are required: SEAT"),
     (
@@ -247,7 +246,8 @@ MISTAKES = [
     (["replay", "/"], "/ cannot be read: Is a directory"),
     (
         ["replay", "GAME", "--viewpoint", "player_3"],
-        "--viewpoint must be one of player_0, player_1, player_2, none, got 'player_3'",
+        "--viewpoint must be one of player_0, player_1, player_2, none, or the number of a seat, 0 to 2, "
+        "got 'player_3'",
     ),
     (["replay", "GAME", "--steps", "five"], "argument --steps: must be a number or FROM:TO"),
     (["replay", "GAME", "--steps", "90000:"], "--steps: the game has the steps 1 to "),

@@ -37,7 +37,10 @@ def learner(bots: dict[str, float] | None = None, **changes: Any) -> PpoLearner:
     config = make_config(TINY | changes)
     made = PpoLearner(config)
     made.set_opponents(
-        {name: (sleuth.make_bot(name, config.options), share) for name, share in (bots or {"random": 1.0}).items()}
+        {
+            name: (sleuth.make_bot(name, config.options), share)
+            for name, share in ({"random": 1.0} if bots is None else bots).items()
+        }
     )
     return made
 
@@ -73,8 +76,7 @@ def test_every_seat_s_reward_is_that_of_its_game():
 
 
 def test_rewards_during_a_game_belong_to_the_seat_s_last_decision_and_add_up():
-    made = learner(game="tests.support.paying")
-    made.set_opponents({})
+    made = learner({}, game="tests.support.paying")
     usual = made.envs.step
     shape = made._players.shape
     since = np.zeros(shape)  # what each seat got since its last decision

@@ -177,7 +177,9 @@ def test_a_game_that_ends_before_the_learner_decides_is_his_loss_all_the_same() 
     observation, _ = env.reset(seed=1)
     assert env.action_masks().all()
     following, *rest = env.step(5)
-    assert rest == [-0.5, True, False, {}]
+    assert rest[:3] == [-0.5, True, False]
+    assert rest[3]["settled"] is True
+    assert rest[3]["action_mask"].all()
     assert following.tobytes() == observation.tobytes()
 
 
@@ -293,7 +295,7 @@ def test_several_opponents_may_be_named() -> None:
         ({"illegal": "ignore"}, "illegal must be one of 'end', 'raise', got 'ignore'"),
         ({"record": "full"}, "record must be one of 'sheet', 'raw', 'exact'"),
         ({"render_mode": "text"}, "render_mode must be one of"),
-        ({"player_count": 4}, "got an unexpected keyword argument 'player_count', did you mean num_players"),
+        ({"num_plaers": 4}, "got an unexpected keyword argument 'num_plaers', did you mean num_players"),
         ({"game": "sleuth"}, "got an unexpected keyword argument 'game'"),
     ],
 )
