@@ -6,13 +6,14 @@ BIN := $(VENV)/bin
 RUN := $(or $(RUN),runs/demo-$(shell date +%Y%m%d-%H%M%S))
 ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: help install demo test lint test-slow docs benchmark tables clean
+.PHONY: help install demo test lint test-slow docs package benchmark tables clean
 
 help:
 	@echo "make demo       set up .venv, train configs/smoke.yaml, evaluate the policy against the bots"
 	@echo "make test       set up .venv, run ruff, mypy and the tests"
 	@echo "make test-slow  run the long tests"
 	@echo "make docs       build the manual in docs/_build/html; a warning is an error"
+	@echo "make package    build the wheel and the source distribution in dist/ and try them"
 	@echo "make benchmark  print the benchmark figures"
 	@echo "make tables     play the bots against one another and write the manual's tables of it (hours)"
 	@echo "make clean      remove .venv and everything that was compiled"
@@ -44,6 +45,9 @@ test-slow: install
 docs: install
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
+package: install
+	.ci/package
+
 benchmark: install
 	for script in $(filter-out benchmarks/tables.py,$(wildcard benchmarks/*.py)); do $(ONE_THREAD) $(BIN)/python $$script || exit 1; done
 
@@ -51,5 +55,5 @@ tables: install
 	$(ONE_THREAD) $(BIN)/python benchmarks/tables.py --jobs 2
 
 clean:
-	rm -rf $(VENV) build docs/_build *.egg-info
+	rm -rf $(VENV) build dist docs/_build *.egg-info
 	find . -name __pycache__ -prune -exec rm -rf {} +

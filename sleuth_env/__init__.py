@@ -30,17 +30,36 @@ SELF_PLAY_ID = "sleuth_env/SleuthSelfPlay-v0"
 
 # The public names and the modules that they live in; a module is its own.
 _HOMES = {
+    "Argument": "sleuth_env.doors",
     "ArrayError": "sleuth_env.doors",
+    "Beliefs": "sleuth_env.sleuth",
+    "Bot": "sleuth_env.game",
+    "BotError": "sleuth_env.sleuth",
     "Contradiction": "sleuth_env.deduction",
+    "Entry": "sleuth_env.matches.rating",
     "EvidenceError": "sleuth_env.deduction.evidence",
+    "Game": "sleuth_env.game",
+    "GameEnv": "sleuth_env.envs.aec",
     "GameError": "sleuth_env.game",
+    "GameSoloEnv": "sleuth_env.envs.solo",
+    "GameSoloVectorEnv": "sleuth_env.envs.solo",
+    "GameVectorEnv": "sleuth_env.envs.vector",
     "IllegalAction": "sleuth_env.actions",
+    "Kernels": "sleuth_env.game",
+    "Layout": "sleuth_env.layout",
+    "LearnerGames": "sleuth_env.envs.sb3",
     "MatchError": "sleuth_env.matches.table",
     "MatchResult": "sleuth_env.matches.rating",
+    "Mlp": "sleuth_env.policies.mlp",
     "NotationError": "sleuth_env.sleuth",
+    "Observer": "sleuth_env.layout",
     "OptionError": "sleuth_env.options",
     "Options": "sleuth_env.sleuth",
+    "Player": "sleuth_env.matches.players",
+    "Policy": "sleuth_env.policies.policy",
     "PolicyError": "sleuth_env.policies.policy_file",
+    "RebuildError": "sleuth_env.sleuth",
+    "Remembering": "sleuth_env.matches.table",
     "SleuthVecEnv": "sleuth_env.sleuth_v0",
     "SleuthVectorEnv": "sleuth_env.sleuth_v0",
     "SoloEnv": "sleuth_env.sleuth_v0",
@@ -49,18 +68,29 @@ _HOMES = {
     "UnknownOptionError": "sleuth_env.options",
     "Worlds": "sleuth_env.deduction",
     "belief": "sleuth_env.sleuth",
+    "belief_in_game": "sleuth_env.sleuth",
+    "beliefs": "sleuth_env.sleuth",
+    "bound": "sleuth_env.envs.binding",
     "compile_kernels": "sleuth_env.compilation",
+    "door": "sleuth_env.doors",
+    "kernel": "sleuth_env.kernels",
+    "kernels_of": "sleuth_env.game",
     "load_game": "sleuth_env.game",
     "load_policy": "sleuth_env.policies.policy",
     "make_bot": "sleuth_env.sleuth",
     "make_evidence": "sleuth_env.deduction",
     "make_player": "sleuth_env.matches.players",
+    "option": "sleuth_env.options",
     "play_match": "sleuth_env.matches.match",
     "policy_from_sb3": "sleuth_env.policies.trained",
     "policy_from_torch": "sleuth_env.policies.trained",
+    "rebuild": "sleuth_env.sleuth",
     "save_policy": "sleuth_env.policies.policy",
     "sleuth": "sleuth_env",
     "sleuth_v0": "sleuth_env",
+    "solve": "sleuth_env.deduction",
+    "to_onnx": "sleuth_env.policies.export",
+    "to_torch": "sleuth_env.policies.export",
     "wrap_policy": "sleuth_env.policies.wrapped",
 }
 if TYPE_CHECKING:
@@ -72,27 +102,57 @@ if TYPE_CHECKING:
     from .deduction import Contradiction as Contradiction
     from .deduction import Worlds as Worlds
     from .deduction import make_evidence as make_evidence
+    from .deduction import solve as solve
     from .deduction.evidence import EvidenceError as EvidenceError
+    from .doors import Argument as Argument
     from .doors import ArrayError as ArrayError
+    from .doors import door as door
+    from .envs.aec import GameEnv as GameEnv
+    from .envs.binding import bound as bound
+    from .envs.sb3 import LearnerGames as LearnerGames
+    from .envs.solo import GameSoloEnv as GameSoloEnv
+    from .envs.solo import GameSoloVectorEnv as GameSoloVectorEnv
+    from .envs.vector import GameVectorEnv as GameVectorEnv
+    from .game import Bot as Bot
+    from .game import Game as Game
     from .game import GameError as GameError
+    from .game import Kernels as Kernels
+    from .game import kernels_of as kernels_of
     from .game import load_game as load_game
+    from .kernels import kernel as kernel
+    from .layout import Layout as Layout
+    from .layout import Observer as Observer
     from .matches.match import play_match as play_match
+    from .matches.players import Player as Player
     from .matches.players import make_player as make_player
+    from .matches.rating import Entry as Entry
     from .matches.rating import MatchResult as MatchResult
     from .matches.table import MatchError as MatchError
+    from .matches.table import Remembering as Remembering
     from .matches.table import Table as Table
     from .options import OptionError as OptionError
     from .options import UnknownOptionError as UnknownOptionError
+    from .options import option as option
+    from .policies.export import to_onnx as to_onnx
+    from .policies.export import to_torch as to_torch
+    from .policies.mlp import Mlp as Mlp
+    from .policies.policy import Policy as Policy
     from .policies.policy import load_policy as load_policy
     from .policies.policy import save_policy as save_policy
     from .policies.policy_file import PolicyError as PolicyError
     from .policies.trained import policy_from_sb3 as policy_from_sb3
     from .policies.trained import policy_from_torch as policy_from_torch
     from .policies.wrapped import wrap_policy as wrap_policy
+    from .sleuth import Beliefs as Beliefs
+    from .sleuth import BotError as BotError
     from .sleuth import NotationError as NotationError
     from .sleuth import Options as Options
+    from .sleuth import RebuildError as RebuildError
     from .sleuth import belief as belief
+    from .sleuth import belief_in_game as belief_in_game
+    from .sleuth import beliefs as beliefs
     from .sleuth import make_bot as make_bot
+    from .sleuth import rebuild as rebuild
     from .sleuth_v0 import SleuthVecEnv as SleuthVecEnv
     from .sleuth_v0 import SleuthVectorEnv as SleuthVectorEnv
     from .sleuth_v0 import SoloEnv as SoloEnv
@@ -101,11 +161,14 @@ if TYPE_CHECKING:
 __all__ = ["GYMNASIUM_ID", "SELF_PLAY_ID", "__version__", *_HOMES]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'sleuth_env' has no attribute {name!r}")
-    home = _HOMES[name]
-    return import_module(f"{home}.{name}") if home == __name__ else getattr(import_module(home), name)
+# Of a module with this function, type checkers would believe any name.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOMES:
+            raise AttributeError(f"module 'sleuth_env' has no attribute {name!r}")
+        home = _HOMES[name]
+        return import_module(f"{home}.{name}") if home == __name__ else getattr(import_module(home), name)
 
 
 def __dir__() -> list[str]:

@@ -94,21 +94,72 @@ class Game(Protocol):
     ``num_players`` and ``max_turns`` are known.
     """
 
-    __name__: str
-    NAME: str  # of the game, with which the names of its environments, policy files and texts begin
-    Options: Any  # frozen, hashable dataclass of `options.option` fields that validates itself
-    STATE: Any  # the dtype of a whole game, hidden cards and random generator included; `actor` is signed
-    VIEW: Any  # the dtype of all that one seat may know: aligned signed integers, a multiple of 8 bytes in all
-    RECORDS: tuple[str, ...]  # the kinds of observation, default first, the cheapest to write among them
-    CHEAPEST_RECORD: str  # the kind that costs least to write
-    BOTS: Mapping[str, Any]  # the built-in bots by name
-    DEFAULT_BOT: str  # who sits in the other seats where nobody is named
-    NETWORKS: Mapping[str, Any]  # networks of the game's own by kind, besides the multi-layer perceptron
-    # The action blocks with which a player answers an offer, out of turn; they come last. () if there are none.
-    OFFERED: tuple[str, ...]
-    DECLINE: str  # that one of them which declines; "" if there is none
-    # Axis of observation blocks -> action block with one action for each of its items, such as gem -> accuse.
-    SCORED: Mapping[str, str]
+    # Properties, because a module need not have just these types, but any that serve as such.
+
+    @property
+    def __name__(self) -> str:
+        """The full name of the module."""
+        ...
+
+    @property
+    def NAME(self) -> str:
+        """The name of the game, with which the names of its environments, policy files and texts begin."""
+        ...
+
+    @property
+    def Options(self) -> Any:
+        """A frozen, hashable dataclass of `options.option` fields that validates itself."""
+        ...
+
+    @property
+    def STATE(self) -> Any:
+        """The dtype of a whole game, hidden cards and random generator included; `actor` is signed."""
+        ...
+
+    @property
+    def VIEW(self) -> Any:
+        """The dtype of all that one seat may know: aligned signed integers, a multiple of 8 bytes in all."""
+        ...
+
+    @property
+    def RECORDS(self) -> tuple[str, ...]:
+        """The kinds of observation, the default first, the cheapest to write among them."""
+        ...
+
+    @property
+    def CHEAPEST_RECORD(self) -> str:
+        """The kind of observation that costs least to write."""
+        ...
+
+    @property
+    def BOTS(self) -> Mapping[str, Any]:
+        """The built-in bots by name."""
+        ...
+
+    @property
+    def DEFAULT_BOT(self) -> str:
+        """The bot that sits in the other seats where nobody is named."""
+        ...
+
+    @property
+    def NETWORKS(self) -> Mapping[str, Any]:
+        """Networks of the game's own by kind, besides the multi-layer perceptron."""
+        ...
+
+    @property
+    def OFFERED(self) -> tuple[str, ...]:
+        """The action blocks with which a player answers an offer, out of turn; they come last. () if there are none."""
+        ...
+
+    @property
+    def DECLINE(self) -> str:
+        """That one of `OFFERED` which declines; "" if there is none."""
+        ...
+
+    @property
+    def SCORED(self) -> Mapping[str, str]:
+        """Axis of observation blocks -> action block with one action for each of its items, such as gem -> accuse."""
+        ...
 
     def make_rules(self, options: Any, /) -> Records:
         """Return the rules as the one-record array that the kernels take.
@@ -203,7 +254,7 @@ class Game(Protocol):
         """Return the `layout.Layout` of the observations of a game."""
         ...
 
-    def Observer(self, rules: Records, views: Records, record: str, /) -> Any:  # noqa: N802 - a class
+    def Observer(self, rules: Records, views: Records, record: str, /) -> Any:
         """Return a `layout.Observer` of views (VIEW [B]) in one array, which may be filled again between its writes."""
         ...
 

@@ -75,7 +75,8 @@ Version history
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import pettingzoo
 
@@ -83,11 +84,23 @@ from . import sleuth
 from .envs.aec import GameEnv
 from .envs.solo import GameSoloEnv, GameSoloVectorEnv
 from .envs.vector import GameVectorEnv
-from .envs.wrappers import wrapped
+from .envs.wrappers import OrderEnforcing, wrapped
 from .game import Game
+from .sleuth.cards import Options, OptionValues
+
+if TYPE_CHECKING:
+    from gymnasium.vector import AutoresetMode
+    from stable_baselines3.common.vec_env import VecEnv
+
+    from .deduction import Worlds
+    from .envs.sb3 import LearnerGames
+    from .matches.players import Players
 
 PETTINGZOO_ID = "sleuth_env/sleuth-v0"
-GAME: Game = sleuth  # type: ignore[assignment] # mypy does not hold modules against protocols that have a __name__
+GAME: Game = sleuth
+
+# The neutral classes take the options of any game. What follows `TYPE_CHECKING` in the classes below
+# tells type checkers which ones this game has.
 
 
 class raw_env(GameEnv):  # noqa: N801 - PettingZoo's name for it
@@ -99,14 +112,28 @@ class raw_env(GameEnv):  # noqa: N801 - PettingZoo's name for it
     game: ClassVar[Game] = GAME
     metadata: dict[str, Any] = {**GameEnv.metadata, "name": "sleuth_v0"}  # noqa: RUF012
 
+    if TYPE_CHECKING:
+        options: Options
+
+        def __init__(
+            self,
+            render_mode: str | None = None,
+            record: str | None = None,
+            viewpoint: str | int | None = None,
+            max_cycles: int | None = None,
+            **options: Unpack[OptionValues],
+        ) -> None: ...
+
+        def belief(self, agent: str | int) -> Worlds: ...
+
 
 def env(
     render_mode: str | None = None,
     record: str = "sheet",
     viewpoint: str | int | None = None,
     max_cycles: int | None = None,
-    **options: Any,
-) -> Any:
+    **options: Unpack[OptionValues],
+) -> OrderEnforcing[raw_env]:
     """Return Sleuth wrapped as PettingZoo's classic games are: an illegal action ends the game with -1.
 
     See `GameEnv` for the arguments.
@@ -119,11 +146,47 @@ class SoloEnv(GameSoloEnv):
 
     game: ClassVar[Game] = GAME
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            opponents: Players | None = None,
+            learner_seat: int | str = "random",
+            record: str | None = None,
+            render_mode: str | None = None,
+            illegal: str = "end",
+            max_cycles: int | None = None,
+            observation: str = "vector",
+            **options: Unpack[OptionValues],
+        ) -> None: ...
+
+        @property
+        def options(self) -> Options: ...
+
 
 class SoloVectorEnv(GameSoloVectorEnv):
     """Sleuth for one learner in each of many games; see `GameSoloVectorEnv` for the arguments."""
 
     game: ClassVar[Game] = GAME
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            num_envs: int = 1,
+            opponents: Players | None = None,
+            learner_seat: int | str = "random",
+            record: str | None = None,
+            render_mode: str | None = None,
+            illegal: str = "end",
+            max_cycles: int | None = None,
+            observation: str = "vector",
+            autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+            **options: Unpack[OptionValues],
+        ) -> None: ...
+
+        @property
+        def options(self) -> Options: ...
 
 
 class SleuthVectorEnv(GameVectorEnv):
@@ -131,14 +194,56 @@ class SleuthVectorEnv(GameVectorEnv):
 
     game: ClassVar[Game] = GAME
 
+    if TYPE_CHECKING:
+        options: Options
 
-def __getattr__(name: str) -> Any:
-    """Return `SleuthVecEnv`, which needs Stable-Baselines3, when it is first asked for."""
-    if name == "SleuthVecEnv":
-        from .envs.sb3 import vec_env_class
+        def __init__(
+            self,
+            num_envs: int = 1,
+            record: str | None = None,
+            render_mode: str | None = None,
+            dtype: str = "float32",
+            copy: bool = True,
+            threads: int = 1,
+            max_cycles: int | None = None,
+            observation: str = "vector",
+            autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
+            **options: Unpack[OptionValues],
+        ) -> None: ...
 
-        return vec_env_class(GAME, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+if TYPE_CHECKING:
+
+    class SleuthVecEnv(LearnerGames, VecEnv):
+        """Sleuth for one learner in each of many games, for Stable-Baselines3; see `LearnerGames` for the arguments."""
+
+        def __init__(
+            self,
+            num_envs: int = 1,
+            opponents: Players = ("random",),
+            shares: Sequence[float] | None = None,
+            learner_seat: str | int = "random",
+            record: str | None = None,
+            seed: int | None = 0,
+            max_cycles: int | None = None,
+            render_mode: str | None = None,
+            illegal: str = "raise",
+            observation: str = "vector",
+            **options: Unpack[OptionValues],
+        ) -> None: ...
+
+        @property
+        def options(self) -> Options: ...
+
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Return `SleuthVecEnv`, which needs Stable-Baselines3, when it is first asked for."""
+        if name == "SleuthVecEnv":
+            from .envs.sb3 import vec_env_class
+
+            return vec_env_class(GAME, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _register() -> None:

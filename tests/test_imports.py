@@ -139,12 +139,13 @@ def imports(path: Path) -> Iterator[tuple[str, set[str], bool]]:
     """
     package = list(path.relative_to(ROOT).parts[:-1])
     tree = ast.parse(path.read_text())
-    # What only type checkers read imports nothing.
+    # What only type checkers read is not imported.
     unread = {
-        inner
-        for node in tree.body
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        for inner in ast.walk(node)
+        node
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for statement in block.body
+        for node in ast.walk(statement)
     }
     for node in ast.walk(tree):
         if node in unread:

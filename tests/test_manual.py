@@ -240,6 +240,8 @@ def test_every_command_line_parses(command: str) -> None:
     words = shlex.split(command)
     if words[0] == "sleuth":
         parses(parse, words[1:], bare=len(words) == 2)
+    elif words[:3] == ["python", "-m", "sleuth_env"]:
+        parses(parse, words[3:], bare=len(words) == 3)
     elif words[:2] == ["python", "-m"]:
         package, name = words[2].split(".")
         assert package == "training"

@@ -8,10 +8,10 @@ Axis letters: ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import gymnasium
 import numpy as np
@@ -43,6 +43,7 @@ from .rendering import NO_RENDER_MODE, RENDER_MODES, check_render_mode, render_v
 from .snapshot import Fits, Snapshot, bytes_of, misfit, of_kind, snapshot_of, sound_records
 
 Observation = dict[str, NDArray[Any]]
+S = TypeVar("S", bound="spaces.Space[Any]")
 FACE = "aec"
 
 
@@ -108,6 +109,16 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         "is_parallelizable": False,
     }
 
+    if TYPE_CHECKING:
+        # PettingZoo's own, which has no type information.
+        agent_selection: str
+        rewards: dict[str, float]
+        terminations: dict[str, bool]
+        truncations: dict[str, bool]
+        infos: dict[str, dict[str, Any]]
+
+        def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]: ...
+
     def __init__(
         self,
         render_mode: str | None = None,
@@ -142,7 +153,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         self.action_spaces = {agent: spaces.Discrete(self._num_actions) for agent in self.possible_agents}
         self.state_space = spaces.Box(0.0, 1.0, (len(self.possible_agents) * self._size,), np.float32)
 
-    def _observation_space(self) -> Any:
+    def _observation_space(self) -> spaces.Dict:
         observation = spaces.Box(0.0, 1.0, (self._size,), np.float32)
         return spaces.Dict({"observation": observation, "action_mask": spaces.Box(0, 1, (self._num_actions,), np.int8)})
 
@@ -285,20 +296,20 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
 
     # --- what is seen ---
 
-    def last(self, observe: bool = True) -> Any:
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Return observation, reward since it last acted, terminated, truncated and info of `agent_selection`."""
         self._must_be_reset()
-        return super().last(observe)
+        return super().last(observe)  # type: ignore[no-any-return]
 
-    def observation_space(self, agent: str | int) -> Any:
+    def observation_space(self, agent: str | int) -> spaces.Dict:
         """Return the space of an agent's observations, the same object each time."""
         return self._space_of(agent, self.observation_spaces)
 
-    def action_space(self, agent: str | int) -> Any:
+    def action_space(self, agent: str | int) -> spaces.Discrete:
         """Return the space of an agent's actions, the same object each time."""
         return self._space_of(agent, self.action_spaces)
 
-    def _space_of(self, agent: str | int, by_agent: dict[str, Any]) -> Any:
+    def _space_of(self, agent: str | int, by_agent: dict[str, S]) -> S:
         return by_agent[self._agent_of(agent)]
 
     def _agent_of(self, agent: str | int) -> str:

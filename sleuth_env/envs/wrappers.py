@@ -6,7 +6,8 @@ things up where they are.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.env_logger import EnvLogger
@@ -14,6 +15,11 @@ from pettingzoo.utils.env_logger import EnvLogger
 from ..actions import ILLEGAL_REWARD, IllegalAction, action_number
 from .aec import GameEnv, Observation
 from .snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from gymnasium import spaces
+
+E = TypeVar("E", bound=GameEnv)
 
 # What every loop over the agents asks for.
 _ASKED_FOR = ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos")
@@ -46,8 +52,35 @@ class _TerminateIllegal(wrappers.BaseWrapper[str, Observation, int]):  # type: i
         return str(self.env)
 
 
-class _OrderEnforcing(wrappers.OrderEnforcingWrapper[str, Observation, int]):  # type: ignore[misc]
+class OrderEnforcing(wrappers.OrderEnforcingWrapper[str, Observation, int], Generic[E]):  # type: ignore[misc]
     """PettingZoo's wrapper, but putting a snapshot back counts as a reset."""
+
+    if TYPE_CHECKING:
+        # PettingZoo's own, which has no type information.
+        agents: list[str]
+        possible_agents: list[str]
+        agent_selection: str
+        rewards: dict[str, float]
+        terminations: dict[str, bool]
+        truncations: dict[str, bool]
+        infos: dict[str, dict[str, Any]]
+
+        @property
+        def unwrapped(self) -> E: ...
+
+        def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None: ...
+
+        def step(self, action: int | None) -> None: ...
+
+        def observe(self, agent: str) -> Observation: ...
+
+        def observation_space(self, agent: str) -> spaces.Dict: ...
+
+        def action_space(self, agent: str) -> spaces.Discrete: ...
+
+        def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]: ...
+
+        def close(self) -> None: ...
 
     def __init__(self, env: Any) -> None:
         self._raw = env.unwrapped
@@ -63,9 +96,9 @@ class _OrderEnforcing(wrappers.OrderEnforcingWrapper[str, Observation, int]):  #
             return getattr(self._raw, name)
         return super().__getattr__(name)
 
-    def last(self, observe: bool = True) -> Any:
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Return observation, reward, terminated, truncated and info of the agent to act, see `AECEnv.last`."""
-        return self._raw.last(observe) if self._raw.has_reset else super().last(observe)
+        return self._raw.last(observe) if self._raw.has_reset else super().last(observe)  # type: ignore[no-any-return]
 
     @property
     def _has_reset(self) -> bool:
@@ -84,9 +117,9 @@ class _OrderEnforcing(wrappers.OrderEnforcingWrapper[str, Observation, int]):  #
         return str(self.env)
 
 
-def wrapped(env: GameEnv) -> Any:
+def wrapped(env: E) -> OrderEnforcing[E]:
     """Return a game's environment wrapped as PettingZoo's classic games are.
 
     An illegal action ends the game with -1 for its player.
     """
-    return _OrderEnforcing(wrappers.AssertOutOfBoundsWrapper(_TerminateIllegal(env)))
+    return OrderEnforcing(wrappers.AssertOutOfBoundsWrapper(_TerminateIllegal(env)))

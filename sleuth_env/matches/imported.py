@@ -77,7 +77,7 @@ def search_current_folder() -> None:
         sys.path.append(folder)
 
 
-def import_player(text: str, options: Any, game: Game) -> Any:
+def import_player(text: str, options: Any, game: Game) -> Imported:
     """Return the player that a text such as ``mine.py:Careful`` means.
 
     Args:

@@ -81,7 +81,7 @@ def _player(game: Game, options: Any, seat: Any, greedy: bool, allow_pickle: boo
 
 def make_player(
     text: str, options: Any, game: Game | None = None, greedy: bool = False, allow_pickle: bool = False
-) -> Any:
+) -> Bot:
     """Return the player that a name stands for.
 
     Args:

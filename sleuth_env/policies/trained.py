@@ -93,7 +93,7 @@ def policy_from_sb3(
 
 def load_model(
     path: str | Path, options: Any, game: Game | None = None, greedy: bool = False, allow_pickle: bool = False
-) -> Any:
+) -> Policy | TorchPolicy:
     """Return the model in a zip file of Stable-Baselines3 or sb3-contrib as a player.
 
     It is given the observation whose size it was trained on, and draws from its probabilities, or

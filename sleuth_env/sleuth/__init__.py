@@ -7,7 +7,9 @@ from . import telling
 from .belief import Beliefs, belief, belief_in_game, beliefs
 from .bots import BOTS, BotError, make_bot
 from .cards import DECLINE, OFFERED, SCORED, Options, action_blocks, make_rules, num_actions
-from .doors import counts, deal, ends, legal, problems, settled, standings, step, view
+
+# VIEW from there, too: to type checkers, an import from `.view` makes `view` that module.
+from .doors import VIEW, counts, deal, ends, legal, problems, settled, standings, step, view
 from .drawing import draw_ansi, draw_belief, draw_rgb
 from .features import RECORDS, Observer, observation_layout, observation_size, write_observations
 from .notation import (
@@ -46,7 +48,6 @@ from .state import (
 )
 from .telling import reveal
 from .transcript import game_text, parse_game
-from .view import VIEW
 
 NAME = "sleuth"
 CHEAPEST_RECORD = "raw"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import combinations, pairwise, product
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -155,6 +155,22 @@ class Options:
     def table_size(self) -> int:
         """Gem cards face up on the table."""
         return NUM_GEMS - self.num_players * self.hand_size - self.missing
+
+
+class OptionValues(TypedDict, total=False):
+    """The fields of `Options` as keyword arguments, for type checkers."""
+
+    num_players: int
+    missing: int
+    winners: int
+    double_interrogation: bool
+    super_sleuth: bool
+    first_player: str
+    accuse: str
+    offer_order: str
+    announce_result: bool
+    last_survivor_wins: bool
+    max_turns: int
 
 
 # Everything a kernel needs to know of the game in one record: the tables of the cards, the options,

@@ -15,7 +15,7 @@ from . import view as viewing
 from .cards import RULES
 from .checked import checked_rules
 from .state import BLANK, STATE
-from .view import VIEW
+from .view import VIEW as VIEW
 
 
 def _lengths(rules: np.ndarray) -> dict[str, int]:
