@@ -44,7 +44,7 @@ FIRST_PARTY = {
     "sleuth/view": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/rebuild": (
         *("bits", "doors", "kernels"),
-        *("sleuth.cards", "sleuth.checked", "sleuth.rules", "sleuth.state", "sleuth.view"),
+        *("sleuth.cards", "sleuth.checked", "sleuth.invariants", "sleuth.rules", "sleuth.state", "sleuth.view"),
     ),
     "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.checked", "sleuth.view", "deduction"),
     "sleuth/notation": ("checks", "game", "sleuth.cards", "sleuth.state"),

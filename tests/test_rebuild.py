@@ -265,6 +265,13 @@ def test_rows_have_a_view_of_their_own() -> None:
 # --- what does not fit ---
 
 
+def in_an_offer_to_nobody(own: np.ndarray) -> None:
+    """Let everybody be out while there are offers to accuse."""
+    own["phase"] = OFFER
+    own["to_act"] = 1
+    own["standing"][0, : own["num_players"][0]] = OUT
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -276,6 +283,7 @@ def test_rows_have_a_view_of_their_own() -> None:
         (lambda deals, own: own.__setitem__("pile_size", 3), "no game"),
         (lambda deals, own: own.__setitem__("discards", 0), "no game"),
         (lambda deals, own: own["standing"].__setitem__((0, own["turn"][0]), OUT), "no game"),
+        (lambda deals, own: in_an_offer_to_nobody(own), "no game"),
     ],
 )
 def test_a_deal_that_does_not_fit_is_refused(change, reason: str) -> None:

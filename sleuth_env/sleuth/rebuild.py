@@ -15,6 +15,7 @@ from ..doors import ANY, array, records
 from ..kernels import inner, kernel
 from .cards import ALL_SEARCH_CARDS, NUM_GEMS
 from .checked import checked_rules, checked_views
+from .invariants import problems
 from .rules import is_shown
 from .state import (
     ACCUSED_EVENT,
@@ -104,6 +105,8 @@ def rebuild(rules: np.ndarray, views: np.ndarray, deals: np.ndarray, rng: np.ran
     _rebuild(rules, BLANK, views, deals, rng.integers(0, 2**64, len(deals), np.uint64), states, faults)
     for row in np.flatnonzero(faults)[:1]:
         raise RebuildError(f"deal {row}: {REASONS[int(faults[row])]}")
+    for problem in problems(rules, states)[:1]:
+        raise RebuildError(f"{REASONS[NO_GAME]}: {problem}")
     return states
 
 
@@ -121,7 +124,8 @@ def _rebuild(rules, blank, views, deals, seeds, states, faults):
             _copy_seats(rules[0], v, s)
             _show_gems(rules[0], s)
             _draw_accusations(rules[0], v, s)
-            if not (_draw_pile(s) and _draw_actor(rules[0], v, s)):
+            _draw_pile(s)
+            if not _draw_actor(rules[0], v, s):
                 faults[b] = NO_GAME
             # The next numbers have nothing to do with those that were drawn here.
             s["rng"] = mixed(s["rng"])
@@ -137,7 +141,7 @@ def _seat(rules, v, k):
 
 @inner
 def _place_gems(rules, v, deal, s):
-    """Give the gems to their holders; return why the deal does not fit, or `FITS`."""
+    """Place the gems with their holders; return why the deal does not fit, or `FITS`."""
     if v["phase"] == FINISHED:
         return OVER
     missing = int(rules["num_players"]) - 1
@@ -241,7 +245,7 @@ def _show_gems(rules, s):
 
 @inner
 def _draw_pile(s):
-    """Shuffle the search cards that lie nowhere else; return whether they are as many as the view says."""
+    """Shuffle the search cards that lie nowhere else."""
     held = s["discards"]
     for seat in range(P):
         held |= s["search"][seat]
@@ -250,7 +254,6 @@ def _draw_pile(s):
         s["pile"][size] = card
         size += 1
     shuffle(s, s["pile"], size)
-    return size == s["pile_size"]
 
 
 @inner
@@ -338,8 +341,6 @@ def _draw_actor(rules, v, s):
     s["actor"] = s["turn"]
     if v["to_act"]:
         s["accusing"] = v["accusing"]
-    if s["standing"][s["turn"]] != IN and s["phase"] != OFFER:
-        return False
     return s["phase"] != OFFER or _draw_offers(rules, v, s)
 
 
