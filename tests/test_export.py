@@ -75,6 +75,8 @@ def test_an_onnx_file_acts_as_the_policy(tmp_path: Path, name: str):
     session = onnxruntime.InferenceSession(tmp_path / "p.onnx", providers=["CPUExecutionProvider"])
     (logits,) = session.run(["logits"], {"observations": observations})
     check_same_actions(policy, observations, legal, logits)
+    (again,) = session.run(["logits"], {"observations": observations})
+    assert (again == logits).all()
     (alone,) = session.run(["logits"], {"observations": observations[:1]})
     np.testing.assert_allclose(alone, logits[:1], rtol=1e-4, atol=1e-4)
 

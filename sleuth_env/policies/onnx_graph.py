@@ -236,16 +236,28 @@ def _of_game(graph: Graph, network: Any, observations: str) -> str:
 
 
 def _features(graph: Graph, inputs: Any, observations: str) -> Value:
-    """Add the sums of numbers of the observation that are the features."""
+    """Add the sums of numbers of the observation that are the features.
+
+    Features of equally many numbers are summed by the same nodes, so that each index of a ScatterND
+    stands there once: runtimes add from several threads at a time, and of two additions to the same
+    place one may be lost.
+    """
     columns = np.repeat(np.arange(len(inputs.starts) - 1), np.diff(inputs.starts))
-    gathered = graph.node("Gather", observations, graph.constant(columns, np.int64), axis=1)
-    numbers = graph.node("Mul", gathered, graph.constant(inputs.scales, np.float32))
-    # Turned, so that one index stands for a feature of all rows.
-    turned = graph.node("Transpose", numbers, perm=[1, 0])
-    rows = graph.node("Shape", observations, start=0, end=1)
     size = len(inputs.constants)
+    counts = np.bincount(inputs.targets, minlength=size)
+    terms = np.argsort(inputs.targets, kind="stable")  # those of a feature stand next to each other
+    firsts = np.cumsum(counts) - counts
+    # Turned, so that one index stands for a feature of all rows.
+    rows = graph.node("Shape", observations, start=0, end=1)
     shape = graph.node("Concat", graph.integers(size), rows, axis=0)
-    begin = graph.node("Expand", graph.constant(inputs.constants[:, None], np.float32), shape)
-    targets = graph.constant(inputs.targets[:, None], np.int64)
-    summed = graph.node("ScatterND", begin, targets, turned, reduction="add")
+    summed = graph.node("Expand", graph.constant(inputs.constants[:, None], np.float32), shape)
+    for count in np.unique(counts[counts > 0]).tolist():
+        features = np.flatnonzero(counts == count)
+        chosen = terms[firsts[features][:, None] + np.arange(count)]
+        gathered = graph.node("Gather", observations, graph.constant(columns[chosen], np.int64), axis=1)
+        numbers = graph.node("Mul", gathered, graph.constant(inputs.scales[chosen], np.float32))
+        sums = graph.node("ReduceSum", numbers, graph.integers(2), keepdims=0)
+        turned = graph.node("Transpose", sums, perm=[1, 0])
+        at = graph.constant(features[:, None], np.int64)
+        summed = graph.node("ScatterND", summed, at, turned, reduction="add")
     return Value(graph, graph.node("Transpose", summed, perm=[1, 0]), (-1, size))
