@@ -20,6 +20,7 @@ from sleuth_env.policies.mlp import Layer
 from sleuth_env.policies.operations import GameNetwork, LayerParts
 from sleuth_env.policies.policy import Policy
 from sleuth_env.policies.policy_file import PolicyError
+from sleuth_env.policies.torch_module import TensorOperations, set_layer
 
 from .config import Config
 from .sparse import SparseRows
@@ -28,7 +29,7 @@ from .sparse import SparseRows
 ROWS_AT_ONCE = 128
 
 
-class Tensors(nn.ModuleDict):
+class Tensors(TensorOperations, nn.ModuleDict):
     """The operations with torch; see `sleuth_env.policies.operations.Operations`.
 
     Args:
@@ -64,18 +65,6 @@ class Tensors(nn.ModuleDict):
     def relu(self, values: torch.Tensor) -> torch.Tensor:
         """Replace negative numbers by zero, in place: nobody else has what comes from `linear`."""
         return values.relu_()
-
-    def sum(self, values: torch.Tensor, axis: int, scale: float) -> torch.Tensor:
-        """Sum over an axis, which stays with a length of 1, and scale."""
-        return values.sum(dim=axis, keepdim=True) * scale
-
-    def grouped(self, values: torch.Tensor) -> torch.Tensor:
-        """Sum over the items of each group, [B, R, S, U] to [B, R, G, U]."""
-        return torch.matmul(self.groups, values)
-
-    def join(self, parts: list[torch.Tensor]) -> torch.Tensor:
-        """Flatten arrays [B, ...] and put them behind one another, [B, A]."""
-        return torch.cat([part.flatten(1) for part in parts], dim=1)
 
 
 class RelationalActorCritic(nn.Module):
@@ -141,10 +130,3 @@ class RelationalActorCritic(nn.Module):
 def layer_of(module: nn.Linear) -> Layer:
     """Return a linear layer's weight (f4 [outputs, inputs]) and bias (f4 [outputs])."""
     return module.weight.detach().cpu().numpy().copy(), module.bias.detach().cpu().numpy().copy()
-
-
-def set_layer(module: nn.Linear, layer: Layer) -> None:
-    """Put weight and bias into a linear layer."""
-    with torch.no_grad():
-        for parameter, array in zip((module.weight, module.bias), layer, strict=True):
-            parameter.copy_(torch.from_numpy(array))

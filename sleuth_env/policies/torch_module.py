@@ -45,12 +45,17 @@ def write(module: nn.Module, policy: Policy, path: Path) -> None:
     write_atomically(path, content.getvalue())
 
 
-def _linear(layer: Layer) -> nn.Linear:
-    weight, bias = layer
-    module = nn.Linear(weight.shape[1], weight.shape[0])
+def set_layer(module: nn.Linear, layer: Layer) -> None:
+    """Put weight and bias into a linear layer."""
     with torch.no_grad():
-        module.weight.copy_(torch.from_numpy(weight))
-        module.bias.copy_(torch.from_numpy(bias))
+        for parameter, array in zip((module.weight, module.bias), layer, strict=True):
+            parameter.copy_(torch.from_numpy(array))
+
+
+def _linear(layer: Layer) -> nn.Linear:
+    outputs, inputs = layer[0].shape
+    module = nn.Linear(inputs, outputs)
+    set_layer(module, layer)
     return module
 
 
@@ -118,16 +123,32 @@ class OfGame(nn.Module):
         return logits
 
 
-class Tensors(nn.Module):
-    """The operations with torch, as plainly as can be; see `operations.Operations`.
+class TensorOperations:
+    """The operations with torch that need no layers; see `operations.Operations`."""
+
+    groups: torch.Tensor  # f4 [G, S], the weight of each item in each group
+
+    def sum(self, values: torch.Tensor, axis: int, scale: float) -> torch.Tensor:
+        """Sum over an axis, which stays with a length of 1, and scale."""
+        return values.sum(dim=axis, keepdim=True) * scale
+
+    def grouped(self, values: torch.Tensor) -> torch.Tensor:
+        """Sum over the items of each group, [B, R, S, U] to [B, R, G, U]."""
+        return torch.matmul(self.groups, values)
+
+    def join(self, parts: list[torch.Tensor]) -> torch.Tensor:
+        """Flatten arrays [B, ...] and put them behind one another, [B, A]."""
+        return torch.cat([part.flatten(1) for part in parts], dim=1)
+
+
+class Tensors(TensorOperations, nn.Module):
+    """All operations, as plainly as can be.
 
     Args:
         layers: (weight f4 [outputs, inputs], bias f4 [outputs]) of each layer.
         parts: the shape of each.
         groups: the weight of each item in each group, f4 [S, G].
     """
-
-    groups: torch.Tensor
 
     def __init__(self, layers: Any, parts: LayerParts, groups: NDArray[np.float32]) -> None:
         super().__init__()
@@ -146,15 +167,3 @@ class Tensors(nn.Module):
     def relu(self, values: torch.Tensor) -> torch.Tensor:
         """Replace negative numbers by zero."""
         return values.relu()
-
-    def sum(self, values: torch.Tensor, axis: int, scale: float) -> torch.Tensor:
-        """Sum over an axis, which stays with a length of 1, and scale."""
-        return values.sum(dim=axis, keepdim=True) * scale
-
-    def grouped(self, values: torch.Tensor) -> torch.Tensor:
-        """Sum over the items of each group, [B, R, S, U] to [B, R, G, U]."""
-        return torch.matmul(self.groups, values)
-
-    def join(self, parts: list[torch.Tensor]) -> torch.Tensor:
-        """Flatten arrays [B, ...] and put them behind one another, [B, A]."""
-        return torch.cat([part.flatten(1) for part in parts], dim=1)
