@@ -27,7 +27,7 @@ from .kernels import kernel
 # A length that is not settled.
 ANY = None
 Shape = tuple["int | AtLeast | None", ...]
-# Characters of an argument that is no array, and fields of records, in a message.
+# Characters of an argument that is not an array, and fields of records, in a message.
 MAX_SHOWN = 60
 MAX_FIELDS = 4
 
@@ -163,7 +163,7 @@ def written(
 def _is_plain(value: Any, dtype: np.dtype[Any]) -> bool:
     """Return whether a value is in the form for which kernels are compiled.
 
-    A kernel is compiled anew for each kind of array: for those that are read-only, and for each
+    A kernel is compiled again for each kind of array: for those that are read-only, and for each
     order in memory.
     """
     if type(value) is not np.ndarray or (value.dtype is not dtype and value.dtype != dtype):

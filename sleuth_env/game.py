@@ -228,7 +228,7 @@ class Game(Protocol):
     def problems(self, rules: Records, states: Records, /) -> list[str]:
         """Return what is wrong with some games (STATE [B]); nothing where all are sound.
 
-        It is no kernel, and may be given any bytes: what comes from outside passes here first. Whatever
+        It is not a kernel, and may be given any bytes: what comes from outside passes here first. Whatever
         the kernels, drawings, beliefs and texts take for granted must hold of a sound game, and of
         all that legal actions make of it. Blank states are not sound. One text for the first fault is
         enough; it says which game and which field.
@@ -323,8 +323,8 @@ class Drawn(Protocol):
     def draw_ansi(self, options: Any, view: Any, colour: bool = False, columns: int = 0, lines: int = 0, /) -> str:
         """Return a drawing of a view (one VIEW record) as text.
 
-        It fits a terminal of so many columns and lines where it can, with two lines to spare for a
-        prompt; 0 stands for enough of them.
+        It fits a terminal of these numbers of columns and lines where it can, with two lines to spare
+        for a prompt; 0 stands for enough of them.
         """
         ...
 

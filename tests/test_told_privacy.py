@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,13 +63,19 @@ def replays(options: Options, order: str) -> Iterator[Replay]:
             yield Replay(history, viewer, seed, order)
 
 
+def drawn(options: Options, size: tuple[int, int], seen: Any) -> str:
+    """Draw a view for a terminal of these columns and lines."""
+    return draw_ansi(options, seen, False, *size)
+
+
 def told(history: History, viewer: int) -> list[str]:
     """Return everything that a replay of a game from a viewpoint can write."""
     record = record_of(history)
     few = history.options.num_players < 5
     texts = [str(num_steps(record))]
     for size in ((0, 0), (80, 24)):
-        texts += tell_game(record, viewpoint=viewer, draw=lambda seen: draw_ansi(record.options, seen, False, *size))  # noqa: B023
+        draw = partial(drawn, record.options, size)
+        texts += tell_game(record, viewpoint=viewer, draw=draw)
     texts += tell_game(record)
     return [*texts, *(review(record, viewer) if few else [])]
 

@@ -112,7 +112,7 @@ class Inputs:
     def changed(self) -> list[str]:
         """Say which files are not any more what they were when they were copied, a line each.
 
-        One that is not there is no news: the run may have moved to another machine.
+        A missing one is left out: the run may have moved to another machine.
         """
         return [
             f"{name} has changed since the run began ({source.path}); the run goes on with the copy in {self.folder}"

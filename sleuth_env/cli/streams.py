@@ -149,7 +149,7 @@ def paste_as_typed() -> KeyBindings:
 
     @bindings.add(Keys.BracketedPaste)
     def _(event: KeyPressEvent) -> None:
-        """Type the text, but for what is no letter."""
+        """Type the text, but for what is not a letter."""
         if len(event.data) > LONGEST_PASTE:
             event.app.output.bell()
             return

@@ -24,7 +24,7 @@ def check_autoreset(mode: Any) -> AutoresetMode:
     """Return how a finished game is followed, which may be given by its value, as Gymnasium takes it.
 
     Raises:
-        ValueError: it is no mode.
+        ValueError: it is not a mode.
     """
     try:
         return AutoresetMode(mode)

@@ -209,7 +209,7 @@ class Table:
         self._forget(self.games[rows])
 
     def renumber(self, rows: ArrayLike) -> None:
-        """Count games (int [K]) anew: to players that remember they are games never seen before."""
+        """Number games (int [K]) again: to players that remember they are games never seen before."""
         rows = self._once(rows)
         self._forget(self.games[rows])
         self.games[rows] = self._counted + np.arange(len(rows))
@@ -425,7 +425,7 @@ class Table:
         return copies[seat]
 
     def _forget(self, games: NDArray[np.int64]) -> None:
-        """Tell those who remember that nobody plays some games (i8 [K]) any further."""
+        """Pass on to those who remember that nobody plays some games (i8 [K]) any further."""
         if not self._copies or not len(games):
             return
         for _, copies in self._copies:
