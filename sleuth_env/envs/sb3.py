@@ -92,7 +92,8 @@ class LearnerGames(Bound):
         self.table = LearnerTable(self.game, made, num_envs, learner_seat, record)
         self._rows = np.arange(self.table.num_games)
         self._lengths = np.zeros(self.table.num_games, np.int64)
-        self._actions: NDArray[np.int64] | None = None
+        # The actions that wait, and where they are legal (bool [B]).
+        self._actions: tuple[NDArray[np.int64], Bools] | None = None
         self._began = time.time()
         self.set_opponents(opponents, shares)
         self.seed(seed)
@@ -155,23 +156,18 @@ class LearnerGames(Bound):
         """
         self.table.must_be_dealt()
         numbers = action_numbers(actions, self.table.num_games, self.table.num_actions)
-        legal = self._legal(numbers)
+        legal: Bools = self.table.action_masks()[self._rows, numbers]
         if self.illegal == "raise" and not legal.all():
             raise self.table.refusal(numbers, legal)
-        self._actions = numbers
-
-    def _legal(self, numbers: NDArray[np.int64]) -> Bools:
-        legal: Bools = self.table.action_masks()[self._rows, numbers]
-        return legal
+        self._actions = numbers, legal
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], Bools, list[dict[str, Any]]]:
         """Take the actions and play on to the learner's next decisions; return observations, rewards, dones, infos."""
         table = self.table
-        actions = self._actions
-        self._actions = None
-        if actions is None:
+        if self._actions is None:
             raise RuntimeError("step_wait() takes the actions that step_async() was given: call that first")
-        legal = self._legal(actions)
+        actions, legal = self._actions
+        self._actions = None
         with table.undone_on_error():
             waiting = np.flatnonzero(~table.finished & legal)
             table.step(waiting, actions[waiting])
