@@ -156,7 +156,7 @@ def test_a_player_is_named_in_a_file_or_a_module(folder: Path, place: str, name:
     assert make_player(text, THREE).name == called
     assert play_match(sleuth, THREE, [text, "random", "random"], 2).entries[0].name == text
     SoloEnv(num_players=3, opponents=text).reset(seed=1)
-    assert source_of(text).resolve() == (folder / "mine.py").resolve()
+    assert source_of(text, sleuth).resolve() == (folder / "mine.py").resolve()
 
 
 def test_a_file_that_has_changed_is_read_again(folder: Path):
