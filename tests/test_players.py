@@ -62,7 +62,8 @@ class Broken:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
+    # A relative entry, which some library may have left, means what was the current folder when Python used it first.
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if Path(entry).is_absolute()])
     (tmp_path / "mine.py").write_text(FILE)
     return tmp_path
 

@@ -155,7 +155,7 @@ def test_a_player_in_a_python_file_is_copied_and_one_in_a_module_is_watched(
 ):
     for module in ("neighbour", "watched"):
         monkeypatch.delitem(sys.modules, module, raising=False)
-    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if Path(entry).is_absolute()])
     monkeypatch.chdir(tmp_path)
     (tmp_path / "neighbour.py").write_text(CHOSEN)
     (tmp_path / "mine.py").write_text(MINE)
