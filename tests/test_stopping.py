@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,14 @@ def test_every_face_refuses_to_go_on_after_close(face: str) -> None:
 # --- signals ---
 
 
+@pytest.fixture(autouse=True)
+def children_are_hung_up() -> Iterator[None]:
+    """Let children begin as in a shell: under nohup they would inherit that a closed terminal is ignored."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_stopped_game_is_saved(number: int, code: int, tmp_path: Path) -> None:
     path = tmp_path / "game.txt"
@@ -146,7 +155,10 @@ def test_a_hang_up_saves_a_checkpoint(tiny: Path, tmp_path: Path) -> None:
         process.send_signal(signal.SIGHUP)
         # The shell sends another.
         process.send_signal(signal.SIGHUP)
-        assert process.wait(60) == 129
+        try:
+            assert process.wait(60) == 129
+        finally:
+            process.kill()
     assert max(int(path.stem) for path in (tmp_path / "run" / "checkpoints").glob("*.pt")) > 0
 
 
