@@ -18,7 +18,7 @@ from sleuth_env.actions import IllegalAction
 from sleuth_env.sleuth import OptionError, Options
 from sleuth_env.sleuth_v0 import SleuthVectorEnv
 from tests.support.playing import choose, keywords
-from tests.support.strategies import ALL_VARIANTS, option_name
+from tests.support.strategies import EVERY_VARIANT, option_name
 
 
 def steps(envs: SleuthVectorEnv, number: int, accuse: float = 0.1, seed: int = 5) -> list[list[Any]]:
@@ -45,7 +45,7 @@ def steps(envs: SleuthVectorEnv, number: int, accuse: float = 0.1, seed: int = 5
     return rows
 
 
-@pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+@pytest.mark.parametrize("options", EVERY_VARIANT, ids=option_name)
 def test_every_row_is_the_game_of_a_pettingzoo_environment(options: Options) -> None:
     envs = SleuthVectorEnv(3, **keywords(options))
     singles = [sleuth_v0.raw_env(**keywords(options)) for _ in range(3)]
