@@ -49,11 +49,17 @@ FIRST_PARTY = {
     "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.checked", "sleuth.view", "deduction"),
     "sleuth/notation": ("checks", "game", "sleuth.cards", "sleuth.state"),
     # Texts of whole games and what tells them are the only other places that see states.
-    "sleuth/transcript": ("options", "sleuth.cards", "sleuth.notation", "sleuth.state", "sleuth.rules"),
+    "sleuth/transcript": (
+        *("doors", "options"),
+        *("sleuth.cards", "sleuth.checked", "sleuth.notation", "sleuth.state", "sleuth.rules"),
+    ),
     "sleuth/__init__": ("options", "sleuth"),
     # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see
     # the test below).
-    "sleuth/checked": ("doors", "options", "sleuth.cards", "sleuth.state", "sleuth.view"),
+    "sleuth/checked": (
+        *("checks", "doors", "options"),
+        *("sleuth.cards", "sleuth.invariants", "sleuth.state", "sleuth.view"),
+    ),
     "sleuth/doors": (
         "doors",
         "game",
