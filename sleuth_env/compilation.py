@@ -23,7 +23,19 @@ from .envs.sb3 import vec_env_class
 from .envs.solo import GameSoloEnv, GameSoloVectorEnv
 from .envs.vector import HIGHEST, GameVectorEnv
 from .envs.wrappers import wrapped
-from .game import DEFAULT_GAME, Believes, Drawn, Game, Told, Transcribed, check_game, has_part, load_game, needed
+from .game import (
+    DEFAULT_GAME,
+    Believes,
+    Drawn,
+    Game,
+    Rebuilds,
+    Told,
+    Transcribed,
+    check_game,
+    has_part,
+    load_game,
+    needed,
+)
 from .kernels import Compiled, compiling
 from .matches.players import make_player
 from .matches.table import Table
@@ -155,7 +167,11 @@ def _tell(game: Game, options: Any) -> None:
         table.step(0, actions[-1])
     views = table.views(0, 0)
     if has_part(game, Believes):
-        _believe(needed(game, Believes).belief(table.rules, views))
+        belief = needed(game, Believes).belief(table.rules, views)
+        _believe(belief)
+        if has_part(game, Rebuilds):
+            rng = np.random.default_rng(0)
+            needed(game, Rebuilds).rebuild(table.rules, views, belief.sample(1, rng), rng)
     if has_part(game, Drawn):
         needed(game, Drawn).draw_ansi(options, views[0])
     if not has_part(game, Transcribed):

@@ -88,10 +88,11 @@ def marks(name: str, value: Any, shape: Shape) -> NDArray[np.uint8]:
         ArrayError: they have another shape, or other values.
     """
     wanted = np.dtype(np.uint8)
-    found = value if _is_plain(value, wanted) else _as_array(value)
+    plain = _is_plain(value, wanted)
+    found = value if plain else _as_array(value)
     if found is None or not _fits(found.shape, shape) or found.dtype.kind not in "biu" or not _are_marks(found):
         raise _refusal(name, "bool, or integers that are 0 or 1", shape, value)
-    return found if found is value else _copied(found, wanted)
+    return cast(NDArray[np.uint8], found) if plain else _copied(found, wanted)
 
 
 def legal_marks(name: str, value: Any, num_rows: int, num_actions: int) -> NDArray[np.uint8]:

@@ -2,8 +2,8 @@
 
 A game is a module: data, rules and what a seat may see, as functions on structured arrays. A state
 is one record; a batch is an array of records; a single game is a batch of one. `Game` is the core
-that every game has; a game may also have the parts `Believes`, `Drawn`, `Transcribed` and `Told`.
-Whoever needs one of these asks for it by `needed`.
+that every game has; a game may also have the parts `Believes`, `Rebuilds`, `Drawn`, `Transcribed`
+and `Told`. Whoever needs one of these asks for it by `needed`.
 
 Inside the package a game is passed as its module. Texts ("sleuth") are turned into modules by
 `load_game` where users hand them in, and nowhere else.
@@ -313,6 +313,21 @@ class Believes(Protocol):
         """Return the exact distribution of the hidden cards for whoever has a view (VIEW [1]).
 
         It is uniform over all deals consistent with the view.
+        """
+        ...
+
+
+class Rebuilds(Protocol):
+    """games rebuilt from a view"""
+
+    def rebuild(self, rules: Records, views: Records, deals: NDArray[Any], rng: np.random.Generator, /) -> Records:
+        """Return games (STATE [B]) that look to one seat exactly as its view does.
+
+        Args:
+            rules: RULES [1].
+            views: VIEW [B], or VIEW [1] for all games alike.
+            deals: of the hidden cards, as the method `sample` of a belief draws them, one a row.
+            rng: draws what is left open.
         """
         ...
 

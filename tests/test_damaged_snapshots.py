@@ -140,6 +140,19 @@ def test_junk_in_the_place_of_any_part_is_a_value_error(face: str) -> None:
     assert env.get_state().digest == snapshot.digest
 
 
+@each_face
+@pytest.mark.parametrize("junk", [np.array([1, 2, 3]), np.int64(5), np.zeros(2, STATE), object()], ids=repr)
+def test_junk_in_the_place_of_a_generator_s_numbers_is_a_value_error(face: str, junk: Any) -> None:
+    env = FACES[face](TRIED["sleuth"].game, {"num_players": 3})
+    env.reset()
+    snapshot = env.get_state()
+    for name in ("state", "bit_generator", "has_uint32"):
+        streams = [{**snapshot.streams[0], name: junk}, *snapshot.streams[1:]]
+        with pytest.raises(ValueError, match="is not the state of a generator"):
+            env.set_state(replace(snapshot, streams=streams, digest=""))
+    assert env.get_state().digest == snapshot.digest
+
+
 def is_right(changed: Any, snapshot: Any) -> bool:
     """Return whether junk happens to be what was there, or may be there."""
     if changed.more.get("over") is True and snapshot.more["over"] is False:

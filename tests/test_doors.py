@@ -5,6 +5,7 @@ Each door stands in `DOORS` with arguments that it takes; all that is tried on i
 
 from __future__ import annotations
 
+import gc
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba.core.dispatcher import Dispatcher
 
 from sleuth_env import deduction, load_policy, sleuth
 from sleuth_env.deduction.evidence import EVIDENCE, MAX_SETS, Contradiction, EvidenceError
@@ -300,6 +302,23 @@ def test_what_loses_nothing_makes_no_difference(door: str, name: str, form: Call
     if name in DOORS[door].written and (too_small or not other.flags.writeable or form in (narrow, foreign_order)):
         pytest.skip("this is written to")
     assert DOORS[door].result(arguments | {name: other}) == DOORS[door].result(DOORS[door].arguments())
+
+
+def test_no_form_is_compiled_for_again() -> None:
+    def compiled() -> dict[str, int]:
+        kernels = [found for found in gc.get_objects() if isinstance(found, Dispatcher)]
+        return {f"{kernel.__module__}.{kernel.__qualname__}": len(kernel.signatures) for kernel in kernels}
+
+    for door in DOORS.values():
+        door.result(door.arguments())
+    before = compiled()
+    for door_name, name in CASES:
+        door = DOORS[door_name]
+        for form in FORMS:
+            other = form(door.arguments()[name])
+            if name not in door.written:
+                door.result(door.arguments() | {name: other})
+    assert compiled() == before
 
 
 # --- what is refused ---

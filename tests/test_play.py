@@ -510,6 +510,8 @@ def test_a_saved_game_is_gone_on_with_as_if_it_had_not_been_left(
         ("file", ["--players", "4"], "--continue takes no --players and no --options"),
         ("file", ["--seat", "7"], "--seat must be an integer from 0 to 2, got 7"),
         ("file", [], "the game was played against 'evil.py:run': name the opponents by --opponents"),
+        ("damaged", [], "this line does not say how the game was played: '# sleuth play --seat 0 --seed x"),
+        ("damaged", ["--opponents", "sheet"], "name --opponents, --seat and --seed"),
     ],
 )
 def test_what_cannot_be_gone_on_with_is_refused(
@@ -526,6 +528,8 @@ def test_what_cannot_be_gone_on_with_is_refused(
         path.unlink()
         played(monkeypatch, capsys, "", "--save", str(path))
         path.write_text(path.read_text().replace("--opponents sheet,sheet", "--opponents evil.py:run,sheet"))
+    if text == "damaged":
+        path.write_text(path.read_text().replace("--seed 5", "--seed x"))
     if words == ["--seat", "7"]:
         words = [*words, "--opponents", "sheet"]
     assert main(["play", "--continue", str(path), *words]) == 2

@@ -181,6 +181,26 @@ def test_a_player_in_a_python_file_is_copied_and_one_in_a_module_is_watched(
     assert second.endswith("the run goes on with it")
 
 
+@pytest.mark.parametrize("lost", ["inputs", "inputs/index.yaml"])
+@pytest.mark.parametrize("plays_files", [True, False])
+def test_a_run_without_its_index_is_refused_in_one_line(
+    lost: str, plays_files: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    if plays_files:
+        started(tmp_path, monkeypatch)
+    else:
+        (tmp_path / "run.yaml").write_text(yaml.safe_dump(TINY | {"run": "run"}))
+        assert main(["run.yaml", "--total-steps=128"]) == 0
+    gone = tmp_path / "run" / lost
+    shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
+    before = files(tmp_path / "run")
+    capsys.readouterr()
+    assert main(["--resume", "run", "--total-steps=256"]) == 2
+    assert the_line(capsys) == "error: run/inputs/index.yaml is missing, which says what the run was started with"
+    assert files(tmp_path / "run") == before
+
+
 def test_an_index_that_is_none_is_refused_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

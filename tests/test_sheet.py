@@ -271,7 +271,7 @@ evidence = make_evidence(4, range(36), counts).repeat(200)
 
 def sheets(_):
     found = np.zeros(evidence.shape, SHEET)
-    propagate(evidence, found)
+    propagate(evidence, found, LEVEL)
     return found.tobytes()
 
 

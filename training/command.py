@@ -25,6 +25,8 @@ nobody reads the output: a checkpoint is saved); 2 the configuration or the fold
 line a mistake); 130 interrupted by Ctrl-C, 143 by SIGTERM and 129 by a closed terminal, after saving
 a checkpoint if training had begun."""
 RESUME = "python -m training.train --resume"
+# What a run folder holds before its first checkpoint.
+BEGINNING = {"lock", "checkpoints", "inputs", "pool", "config.yaml"}
 
 
 def make_parser(game: Game) -> Parser:
@@ -102,7 +104,7 @@ def _or_else(folder: Path) -> str:
     """Return what to do about a folder that is there instead of choosing another."""
     if (folder / "config.yaml").is_file() and any((folder / "checkpoints").glob("*.pt")):
         return f"or --resume {folder}"
-    if folder.is_dir() and {path.name for path in folder.iterdir()} <= {"lock", "checkpoints", "pool", "config.yaml"}:
+    if folder.is_dir() and {path.name for path in folder.iterdir()} <= BEGINNING:
         return "or delete it: it holds the beginning of a run that was killed before its first checkpoint"
     return "for it holds no run that could be resumed"
 

@@ -51,14 +51,17 @@ class Inputs:
         folder: the run folder.
 
     Raises:
-        ConfigError: the folder has an index that is not one.
+        ConfigError: the run has begun, and its folder has no index, or one that is not one.
     """
 
     def __init__(self, config: Config, folder: Path) -> None:
         self.config = config
         self.folder = folder / FOLDER
         index = self.folder / INDEX
-        self.sources = _read_index(index) if index.exists() else {}
+        has_begun = folder.exists()
+        if has_begun and not index.exists():
+            raise ConfigError(f"{index} is missing, which says what the run was started with")
+        self.sources = _read_index(index) if has_begun else {}
         self._fresh: dict[str, bytes] = {}  # contents by the names of their copies, until they are kept
 
     def player(self, name: str) -> Any:
@@ -107,7 +110,7 @@ class Inputs:
 
     def keep(self) -> None:
         """Copy what has been read into the folder; the index comes last, so that it never lies."""
-        if not self._fresh:
+        if not self._fresh and self.folder.exists():
             return
         self.folder.mkdir(exist_ok=True)
         for copy, content in self._fresh.items():

@@ -141,6 +141,12 @@ def _continued(args: argparse.Namespace) -> Session:
     if record.last_state["actor"] < 0:
         raise CommandError(f"{called(args.continued)}: the game is over; sleuth replay tells it")
     found = REMARK.search(text)
+    damaged = re.search(r"^# sleuth play .*$", text, re.M)
+    if damaged and not found and None in (args.opponents, args.seat, args.seed):
+        raise CommandError(
+            f"{called(args.continued)}: this line does not say how the game was played: {damaged[0][:100]!r}; "
+            "name --opponents, --seat and --seed"
+        )
     opponents = args.opponents or (_harmless_opponents(args, found[3]) if found else args.game.DEFAULT_BOT)
     if found:
         args.seat = int(found[1]) if args.seat is None else args.seat

@@ -270,7 +270,7 @@ def _sums(e, w):
 
 
 @kernel
-def propagate(evidence, sheets, level=LEVEL):
+def propagate(evidence, sheets, level):
     """Fill in sheets by the rules up to a level, until nothing changes.
 
     Only holders that have changed are looked at again, and a costly rule waits until the cheaper

@@ -193,7 +193,7 @@ def generator_of(stream: Any) -> np.random.Generator:
         bits.state = stream
         # The setter takes what it can use of a number, and any increment; those of PCG64 are odd.
         is_whole = bits.state == stream and stream["state"]["inc"] % 2 == 1 and stream["has_uint32"] in (0, 1)
-    except (TypeError, ValueError, KeyError, OverflowError, AttributeError) as error:
+    except Exception as error:  # whatever NumPy's setter makes of foreign objects
         raise ValueError(f"{NOT_A_SNAPSHOT}: {stream!r:.100} is not the state of a generator") from error
     if not is_whole:
         raise ValueError(f"{NOT_A_SNAPSHOT}: {stream!r:.100} is not the state of a generator")

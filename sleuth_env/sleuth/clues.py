@@ -11,7 +11,7 @@ import numpy as np
 
 from ..bits import members, popcount
 from ..deduction.evidence import EVIDENCE
-from ..deduction.sheet import SHEET, broken_reason, propagate
+from ..deduction.sheet import LEVEL, SHEET, broken_reason, propagate
 from ..kernels import inner, kernel
 from .cards import ALL_GEMS, ALL_QUESTIONS, NUM_QUESTIONS
 from .checked import checked_rules, checked_views
@@ -97,7 +97,7 @@ def read_sheet(rules: np.ndarray, views: np.ndarray) -> np.ndarray:
     evidence = np.zeros(views.shape, EVIDENCE)
     sheets = np.zeros(views.shape, SHEET)
     clues(rules, views, evidence)
-    propagate(evidence, sheets)
+    propagate(evidence, sheets, LEVEL)
     for b in np.flatnonzero(sheets["broken"])[:1]:
         raise broken_reason(evidence[b], int(sheets["broken"][b]))
     return sheets

@@ -15,7 +15,7 @@ from math import comb, log2
 import numpy as np
 
 from ..deduction.evidence import EVIDENCE
-from ..deduction.sheet import SHEET, propagate
+from ..deduction.sheet import LEVEL, SHEET, propagate
 from ..kernels import kernel
 from ..layout import (
     CLEAR_BITS,
@@ -163,7 +163,7 @@ def _write(rules, codes, views, view_words, evidence, sheets, sheet_words, one, 
         last = min(first + ROWS_AT_ONCE, out.shape[0])
         if sheets.size:
             clues(rules, views[first:last], evidence)
-            propagate(evidence[: last - first], sheets)
+            propagate(evidence[: last - first], sheets, LEVEL)
             for b in range(last - first):
                 if sheets[b]["broken"]:
                     return first + b

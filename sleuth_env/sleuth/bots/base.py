@@ -14,7 +14,7 @@ import numpy as np
 
 from ...bits import advance, below, members, mixed, popcount
 from ...deduction.evidence import EVIDENCE
-from ...deduction.sheet import SHEET, propagate
+from ...deduction.sheet import LEVEL, SHEET, propagate
 from ...doors import decision
 from ...kernels import inner, kernel
 from ..cards import NUM_PAIRS, NUM_SEARCH_CARDS, Options, card_kind, make_rules
@@ -172,7 +172,7 @@ def evidence_and_sheets(rules: np.ndarray, views: np.ndarray) -> tuple[np.ndarra
     evidence = np.empty(views.size, EVIDENCE)
     sheets = np.empty(views.size, SHEET)
     clues(rules, views, evidence)
-    propagate(evidence, sheets)
+    propagate(evidence, sheets, LEVEL)
     return evidence, sheets
 
 

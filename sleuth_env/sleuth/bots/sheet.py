@@ -13,7 +13,7 @@ import numpy as np
 
 from ...bits import members, popcount
 from ...deduction.evidence import EVIDENCE, MAX_HOLDERS
-from ...deduction.sheet import SHEET, propagate
+from ...deduction.sheet import LEVEL, SHEET, propagate
 from ...kernels import inner, kernel
 from ..belief import affordable
 from ..cards import NUM_GEMS, NUM_QUESTIONS
@@ -210,7 +210,7 @@ def _ask_deciding(rules, views, legal, evidence, sheets, trial, trial_sheet, act
             decides = _worth_posing(e, sheet, holder, question, shown)
             answer = np.int64(0)
             while decides and _pose(e, sheet, holder, question, shown, answer, trial):
-                propagate(trial, trial_sheet)
+                propagate(trial, trial_sheet, LEVEL)
                 decides = trial_sheet[0]["broken"] != 0 or popcount(trial_sheet[0]["has"][last]) == rules[0]["missing"]
                 answer += 1
             trials += int(answer)
