@@ -48,7 +48,7 @@ _HOMES = {
     "Kernels": "sleuth_env.game",
     "Layout": "sleuth_env.layout",
     "LearnerGames": "sleuth_env.envs.sb3",
-    "MatchError": "sleuth_env.matches.table",
+    "MatchError": "sleuth_env.matches.seating",
     "MatchResult": "sleuth_env.matches.rating",
     "Mlp": "sleuth_env.policies.mlp",
     "NotationError": "sleuth_env.sleuth",
@@ -59,7 +59,7 @@ _HOMES = {
     "Policy": "sleuth_env.policies.policy",
     "PolicyError": "sleuth_env.policies.policy_file",
     "RebuildError": "sleuth_env.sleuth",
-    "Remembering": "sleuth_env.matches.table",
+    "Remembering": "sleuth_env.matches.seating",
     "SleuthVecEnv": "sleuth_env.sleuth_v0",
     "SleuthVectorEnv": "sleuth_env.sleuth_v0",
     "SoloEnv": "sleuth_env.sleuth_v0",
@@ -127,8 +127,8 @@ if TYPE_CHECKING:
     from .matches.players import make_player as make_player
     from .matches.rating import Entry as Entry
     from .matches.rating import MatchResult as MatchResult
-    from .matches.table import MatchError as MatchError
-    from .matches.table import Remembering as Remembering
+    from .matches.seating import MatchError as MatchError
+    from .matches.seating import Remembering as Remembering
     from .matches.table import Table as Table
     from .options import OptionError as OptionError
     from .options import UnknownOptionError as UnknownOptionError

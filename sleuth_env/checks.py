@@ -6,6 +6,7 @@ legal alternatives.
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
@@ -68,6 +69,49 @@ def check_choice(name: str, value: Any, choices: Sequence[Any], error: Callable[
     if not any(type(plain) is type(choice) and plain == choice for choice in choices):
         raise error(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
     return plain
+
+
+def is_collection(some: Any) -> bool:
+    """Return whether something can be gone through and is not a text; a single number in an array cannot.
+
+    >>> is_collection([3]), is_collection("three"), is_collection(np.array(3))
+    (True, False, False)
+    """
+    return isinstance(some, Iterable) and not isinstance(some, (str, bytes)) and getattr(some, "ndim", 1) > 0
+
+
+def takes(function: Any, number: int, *names: str) -> bool:
+    """Return whether something can be called with a number of arguments and some by name, as far as is known.
+
+    >>> takes(lambda views, legal: 0, 2), takes(lambda views: 0, 2), takes(3, 0)
+    (True, False, False)
+    """
+    if not callable(function):
+        return False
+    try:
+        # Of the function itself: what it wraps may take something else.
+        signature = inspect.signature(function, follow_wrapped=False)
+    except (TypeError, ValueError):
+        # Of a function in C: its signature is not known.
+        return True
+    try:
+        signature.bind(*[None] * number, **dict.fromkeys(names))
+    except TypeError:
+        return False
+    return True
+
+
+def called_by(name: str, function: Any) -> str:
+    """Return how a function is called, without types, for a message; what is not a function is shown.
+
+    >>> called_by("act", lambda views, legal=None: 0), called_by("act", 3)
+    ('act(views, legal=None)', '3')
+    """
+    if not callable(function):
+        return f"{function!r:.{MAX_WORD}}"
+    signature = inspect.signature(function, follow_wrapped=False)
+    plain = [one.replace(annotation=inspect.Parameter.empty) for one in signature.parameters.values()]
+    return f"{name}{signature.replace(parameters=plain, return_annotation=inspect.Signature.empty)}"
 
 
 def nearest(word: str, known: Iterable[str], number: int = 1) -> list[str]:

@@ -95,6 +95,23 @@ def marks(name: str, value: Any, shape: Shape) -> NDArray[np.uint8]:
     return cast(NDArray[np.uint8], found) if plain else _copied(found, wanted)
 
 
+def shape_of(value: Any) -> tuple[int, ...]:
+    """Return the lengths of what makes an array; () where it makes none, which `array` refuses."""
+    found = value if isinstance(value, np.ndarray) else _as_array(value)
+    return () if found is None else found.shape
+
+
+def numbers_of(value: Any, number: int) -> NDArray[np.int64] | None:
+    """Return what a player has chosen (i8 [number]); None for what is not so many integers.
+
+    Whether they are actions is for the rules to say.
+    """
+    found = _as_array(value)
+    if found is None or found.shape != (number,) or found.dtype.kind not in "iu":
+        return None
+    return found.astype(np.int64)
+
+
 def legal_marks(name: str, value: Any, num_rows: int, num_actions: int) -> NDArray[np.uint8]:
     """Return the legal actions of those who decide (u1 [B, A]), see `marks`.
 

@@ -25,7 +25,7 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import check_choice
+from .checks import check_choice, whole_number
 from .options import check_names, described
 
 Records = NDArray[np.void]
@@ -606,8 +606,9 @@ def make_options(game: Game, named: Mapping[str, Any], max_cycles: int | None = 
     """
     _check_arguments(game, named, game.Options if taker is None else taker)
     options = dict(named)
-    if max_cycles is not None and options.setdefault("max_turns", max_cycles) != max_cycles:
-        limit = options["max_turns"]
+    limit = max_cycles if max_cycles is None else options.setdefault("max_turns", max_cycles)
+    # What is not a number is for the options to refuse.
+    if whole_number(limit) != whole_number(max_cycles):
         raise ValueError(f"max_cycles={max_cycles!r} is another name of max_turns={limit!r}: give one of them")
     return game.Options(**options)
 

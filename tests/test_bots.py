@@ -215,6 +215,9 @@ def test_an_empty_batch_has_no_actions() -> None:
 
 
 def test_an_unknown_bot_is_refused_with_the_known_ones() -> None:
+    for wrong in ([], {}, np.array(["sheet", "racer"])):
+        with pytest.raises(BotError, match=r"there is no bot .*; the bots are"):
+            make_bot(wrong, Options(3))  # type: ignore[arg-type]
     with pytest.raises(BotError, match=f"there is no bot 'sheat'; the bots are {', '.join(BOTS)}"):
         make_bot("sheat", Options(3))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from sleuth_env.deduction.evidence import (
@@ -53,6 +54,8 @@ def test_only_the_possible_cards_of_a_named_holder_are_narrowed() -> None:
         ((2, [63]), "a card must be an integer from 0 to 62, got 63"),
         ((2, ["a"]), "a card must be an integer from 0 to 62, got 'a'"),
         ((2, None), "cards must be a collection of numbers from 0 to 62, got None"),
+        ((2, np.array(5)), "cards must be a collection of numbers from 0 to 62, got array"),
+        ((2, range(3), np.array(5)), "constraints must be a collection, got int64 of the shape"),
         ((2, [0, 1], [(2, [0], 0, 1)]), "a holder must be an integer from 0 to 1, got 2"),
         ((2, [0, 1], [(0, [5], 0, 1)]), r"cards \[5\] are not among the cards to place, \[0, 1\]"),
         ((2, [0, 1], [(0, [0], 2, 1)]), "least <= most"),

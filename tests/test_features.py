@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -246,6 +248,21 @@ def test_the_layout_of_the_usual_game_is_the_one_that_policy_files_name() -> Non
 def test_an_unknown_record_is_refused_with_the_legal_ones() -> None:
     with pytest.raises(ValueError, match=r"'sheet', 'raw', 'exact', got 'secret'"):
         observation_layout(Options(3), "secret")
+
+
+@pytest.mark.parametrize("wrong", [[], {}, ["sheet"], np.array("sheet"), np.array(["sheet", "raw"]), 3])
+def test_what_is_not_even_a_text_is_refused_as_an_unknown_record(wrong: Any) -> None:
+    options = Options(3)
+    views = views_of_random_play(options, games=1, steps=1)
+    doors: list[Callable[[], Any]] = [
+        lambda: observation_layout(options, wrong),
+        lambda: observation_size(options, wrong),
+        lambda: Observer(make_rules(options), views, wrong),
+        lambda: write_observations(make_rules(options), views, np.zeros((1, 1), np.float32), wrong),
+    ]
+    for door in doors:
+        with pytest.raises(ValueError, match="record must be one of 'sheet', 'raw', 'exact', got "):
+            door()
 
 
 def test_a_wrong_shape_is_refused_before_anything_is_written() -> None:

@@ -11,7 +11,8 @@ import pytest
 from sleuth_env import sleuth
 from sleuth_env.actions import IllegalAction
 from sleuth_env.matches.match import evaluate, num_rotations, play_match
-from sleuth_env.matches.table import LEARNER_SEAT, MatchError, Table
+from sleuth_env.matches.seating import MatchError
+from sleuth_env.matches.table import LEARNER_SEAT, Table
 from sleuth_env.sleuth import Options, make_bot
 
 THREE = Options(num_players=3)
@@ -267,6 +268,8 @@ def test_a_result_survives_json() -> None:
     ("seats", "deals", "seed", "message"),
     [
         (["sheet", "sheet"], 1, 0, "needs 3 seats, got 2"),
+        (3, 1, 0, "seats must be a list of 3, got 3"),
+        ("sheet", 1, 0, "seats must be a list of 3, got 'sheet'"),
         (["sheet", "sheet", "sheet"], 0, 0, "num_deals must be an integer from 1 to .*, got 0"),
         (["sheet", "sheet", "sheet"], 1, -1, "seed must be an integer from 0"),
         (["sheet", "sheet", "sheet"], 1, 2**64, "seed must be an integer from 0"),

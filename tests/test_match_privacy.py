@@ -9,7 +9,8 @@ import pytest
 
 from sleuth_env import sleuth
 from sleuth_env.matches.match import play_match
-from sleuth_env.matches.table import MatchError, Table
+from sleuth_env.matches.seating import MatchError
+from sleuth_env.matches.table import Table
 from sleuth_env.sleuth import Options
 
 
@@ -89,7 +90,9 @@ def test_a_bot_that_returns_no_actions_is_named(chosen: object) -> None:
     table = Table(sleuth, Options(num_players=3), 1, [bot], 0)
     table.deal([0], [1])
     before = table.states.tobytes()
-    with pytest.raises(MatchError, match=r"bot 'spy' must return one action for each game, integers of shape \(1,\)"):
+    with pytest.raises(
+        MatchError, match=r"bot 'spy' must return one action for each game, integers of the shape \(1,\)"
+    ):
         table.play_round()
     assert table.states.tobytes() == before
 

@@ -133,7 +133,7 @@ def test_what_is_no_function_or_record_is_refused(function: Any, named: dict[str
 def test_what_is_no_action_a_row_is_refused(returned: Any):
     table = Table(sleuth, THREE, 1, [wrap_policy(lambda observations, masks: returned, "raw", name="odd")], 0)
     table.deal(0, 1)
-    with pytest.raises(PolicyError, match="odd must return one action a row, integers of shape"):
+    with pytest.raises(PolicyError, match="odd must return one action a row, integers of the shape"):
         table.play_round()
 
 

@@ -205,6 +205,8 @@ def test_max_cycles_is_another_name_of_max_turns() -> None:
     assert sleuth_v0.raw_env(max_cycles=7, max_turns=7).options.max_turns == 7
     with pytest.raises(ValueError, match="max_cycles=7 is another name of max_turns=8"):
         sleuth_v0.raw_env(max_cycles=7, max_turns=8)
+    with pytest.raises(ValueError, match="max_turns must be"):
+        sleuth_v0.raw_env(max_cycles=np.array([1, 2]))
 
 
 @pytest.mark.parametrize(

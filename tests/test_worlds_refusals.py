@@ -75,9 +75,17 @@ def test_questions_that_cannot_be_appraised_are_refused():
     for wrong in ([9], [-1], [1.0], [True], np.ones(9, bool), np.ones((2, 2), int), ["opal"]):
         with pytest.raises(EvidenceError, match="a card must be an integer from 0 to 8, got"):
             worlds.information(0, wrong)
-    for wrong in ("pearl", 5, None):
-        with pytest.raises(EvidenceError, match="cards must be a collection of numbers from 0 to 8, got"):
-            worlds.information(0, wrong)
+    for wrong in ("pearl", 5, None, np.array(5), np.int64(5)):
+        for ask in (worlds.question, worlds.information, worlds.decides):
+            with pytest.raises(EvidenceError, match="cards must be a collection of numbers from 0 to 8, got"):
+                ask(0, wrong)
+    for name, wrong in (
+        ("holders", (np.array(0), [1], [0])),
+        ("cards", ([0], np.array(1), [0])),
+        ("shown", ([0], [1], 0)),
+    ):
+        with pytest.raises(EvidenceError, match=f"{name} must be a sequence with one for each question, got"):
+            worlds.worths(*wrong)
     for wrong in (7, -1, None):
         with pytest.raises(EvidenceError, match="shown must be True or False"):
             worlds.question(0, [1, 2], wrong)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sleuth_env.actions import IllegalAction
 from sleuth_env.game import Game
-from sleuth_env.matches.table import MatchError
+from sleuth_env.matches.seating import MatchError
 from sleuth_env.policies.policy_file import PolicyError
 
 from .config import ConfigError, read_config, read_resumed

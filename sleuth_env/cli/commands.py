@@ -119,7 +119,7 @@ def _mistakes() -> tuple[type[ValueError], ...]:
     """Return the errors that are the user's, not the program's."""
     # Imported only now, as the overview does without players.
     from ..actions import IllegalAction
-    from ..matches.table import MatchError
+    from ..matches.seating import MatchError
     from ..policies.policy_file import PolicyError
 
     return CommandError, MissingPartError, UnknownOptionError, OptionError, PolicyError, MatchError, IllegalAction

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import check_number
+from ..checks import check_number, is_collection
 from ..doors import ANY, ArrayError, described, records
 
 MAX_HOLDERS = 7
@@ -87,7 +87,7 @@ def checked_cards(cards: Iterable[int], number: int = MAX_CARDS) -> list[int]:
         EvidenceError: ``cards`` cannot be iterated over, or one of them is not a whole number below
             ``number``.
     """
-    if isinstance(cards, (str, bytes)) or not isinstance(cards, Iterable):
+    if not is_collection(cards):
         raise EvidenceError(f"cards must be a collection of numbers from 0 to {number - 1}, got {cards!r}")
     return [check_number("a card", card, 0, number - 1, EvidenceError) for card in cards]
 
@@ -132,7 +132,7 @@ def make_evidence(
         raise EvidenceError(f"possible must be a mapping from holders to cards, got {described(possible)}")
     for holder, allowed in (possible or {}).items():
         record["possible"][_checked_holder(holder, number)] = _checked_mask(allowed, placed)
-    if not isinstance(constraints, Iterable):
+    if not is_collection(constraints):
         raise EvidenceError(f"constraints must be a collection, got {described(constraints)}")
     for constraint in constraints:
         if not isinstance(constraint, (tuple, list)) or len(constraint) != len(Constraint._fields):

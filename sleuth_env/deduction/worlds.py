@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import check_number
+from ..checks import check_number, is_collection
 from ..doors import array, described
 from .automata import NO_DEAL, PLAN
 from .conflicts import conflict
@@ -271,7 +271,7 @@ class Worlds:
         """Check questions, for the kernels rely on it, and return them with the open cards only."""
         last = self.holders.shape[1] - 1
         for name, some in (("holders", holders), ("cards", cards), ("shown", shown)):
-            if not hasattr(some, "__len__") or isinstance(some, str):
+            if not is_collection(some) or not hasattr(some, "__len__"):
                 raise EvidenceError(f"{name} must be a sequence with one for each question, got {described(some)}")
         if not len(holders) == len(cards) == len(shown):
             raise EvidenceError(

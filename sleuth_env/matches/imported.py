@@ -22,13 +22,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import nearest
+from ..checks import called_by, nearest, takes
 from ..game import Game, Records
 from ..policies.policy_file import PolicyError
 from ..policies.wrapped import wrap_policy
-from .table import remembers, seated
+from .seating import WHAT_PLAYS, MatchError, has, is_player, remembers, seated
 
 PYTHON = ".py"
+PACKAGE = Path(__file__).parents[1]
 FORMS = "FILE.py:NAME or MODULE:NAME"
 
 
@@ -53,17 +54,20 @@ def file_of(text: str) -> Path | None:
     """Return the Python file that a player's name means, without importing it; None where there is none.
 
     Raises:
-        PolicyError: it is not of one of the forms.
+        PolicyError: it is not of one of the forms, or a package that the module is in has failed.
     """
     place, _ = _checked_parts(text)
     if place.endswith(PYTHON):
         return Path(place)
     search_current_folder()
-    try:
-        found = importlib.util.find_spec(place)
-    except (ImportError, ValueError):
-        return None
-    return Path(found.origin) if found is not None and found.origin is not None else None
+    # The packages that the module is in are imported.
+    with _told(text, None):
+        try:
+            found = importlib.util.find_spec(place)
+        except (ImportError, ValueError):
+            return None
+    # Neither a module of the interpreter nor a folder of modules is a file.
+    return Path(found.origin) if found is not None and found.has_location and found.origin is not None else None
 
 
 def search_current_folder() -> None:
@@ -116,11 +120,12 @@ def import_player(text: str, options: Any, game: Game) -> Imported:
     """
     place, name = _checked_parts(text)
     module = _module(text, place)
-    with _told(text, module.__file__):
-        player = _made(text, _attribute(text, module, name), options, game)
-        player = seated(player, options)
+    file = getattr(module, "__file__", None)
+    with _told(text, file):
+        player = _made(_attribute(module, name, file or f"the module {place}"), options, game)
+        player = seated(player, options, f"player {text}")
     kind = ImportedRemembering if remembers(player) else Imported
-    return kind(player, text, module.__file__)
+    return kind(player, text, file)
 
 
 def _checked_parts(text: str) -> tuple[str, str]:
@@ -175,78 +180,84 @@ def _from_file(text: str, path: Path) -> ModuleType:
     return module
 
 
-def _attribute(text: str, module: ModuleType, name: str) -> Any:
+def _attribute(module: ModuleType, name: str, called: str) -> Any:
     found: Any = module
     for part in name.split("."):
         if not hasattr(found, part):
-            own = [other for other in vars(found) if not other.startswith("_")]
+            own = [other for other in dir(found) if not other.startswith("_")]
             near = nearest(part, own, 3)
             perhaps = f", perhaps {' or '.join(near)}" if near else ""
-            raise PolicyError(f"player {text}: {module.__file__} has no {name!r}{perhaps}")
+            raise PolicyError(f"{called} has no {name!r}{perhaps}")
         found = getattr(found, part)
     return found
 
 
-def _made(text: str, found: Any, options: Any, game: Game) -> Any:
+def _made(found: Any, options: Any, game: Game) -> Any:
     """Make a player of what a name stands for."""
     if isinstance(found, type):
-        found = found(options) if _takes_options(found) else found()
+        found = _instance(found, options)
     elif inspect.isroutine(found):
         record = getattr(found, "record", None)
         if record is None:
             kinds = ", ".join(map(repr, game.RECORDS))
             raise PolicyError(
-                f"player {text} is a function that does not say which observation it wants: give it an attribute "
-                f"record, one of {kinds}, or wrap it by sleuth_env.wrap_policy"
+                f"the function does not say which observation it wants: give it an attribute record, "
+                f"one of {kinds}, or wrap it by sleuth_env.wrap_policy"
             )
         found = wrap_policy(found, record, game)
     if not is_player(found):
         raise PolicyError(
-            f"player {text} must be an object with a name and a method act(views, legal, seeds), a class of such "
-            f"objects, or a function with an attribute record, got {found!r:.100}"
+            f"it must be {WHAT_PLAYS}, a class of such objects, or a function with an attribute record, "
+            f"got {found!r:.100}"
         )
     return found
 
 
-def _takes_options(kind: type) -> bool:
-    """Return whether a class is made with the options: it has an argument of this name, or one that it needs."""
+def _instance(kind: type, options: Any) -> Any:
+    """Make a player of a class, with the options if it has an argument of this name, or one that it needs."""
     try:
         found = inspect.signature(kind).parameters.values()
-    except ValueError:
+    except (TypeError, ValueError):
         # Of a class in C: its signature is not known.
-        return False
+        return kind()
     by_place = [one for one in found if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
-    return bool(by_place) and (by_place[0].name == "options" or by_place[0].default is inspect.Parameter.empty)
-
-
-def is_player(player: Any) -> bool:
-    """Return whether an object has a name and a method `act` or `act_in`."""
-    return (
-        not isinstance(player, type)
-        and isinstance(getattr(player, "name", None), str)
-        and (callable(getattr(player, "act", None)) or remembers(player))
-    )
+    with_options = by_place and (by_place[0].name == "options" or by_place[0].default is inspect.Parameter.empty)
+    given = [options] if with_options else []
+    if not takes(kind, len(given)):
+        raise PolicyError(
+            f"the class must be made with nothing, or with the options of the game alone, "
+            f"got {called_by(kind.__name__, kind)}"
+        )
+    return kind(*given)
 
 
 @contextmanager
 def _told(text: str, file: str | None) -> Iterator[None]:
     """Turn whatever fails in a user's code into one line that says where."""
+    start = f"player {text}"
     try:
         yield
-    except PolicyError:
-        raise
     # A module that ends the process while it is imported is a mistake, too.
     except (Exception, SystemExit) as error:
-        raise PolicyError(f"player {text}: {_place_of(error, file)}: {type(error).__name__}: {error}") from error
+        # The package's own complaints are in the user's terms already.
+        known = isinstance(error, (PolicyError, MatchError))
+        if known and str(error).startswith(start):
+            raise PolicyError(str(error)) from error
+        what = str(error) if known else f"{type(error).__name__}: {error}"
+        raise PolicyError(": ".join(part for part in (start, _place_of(error, file), what) if part)) from error
 
 
 def _place_of(error: BaseException, file: str | None) -> str:
-    """Return file and line where an error comes from: in the user's own file, if it passed through it."""
+    """Return file and line where an error comes from: in the user's own file, if it passed through it.
+
+    "" stands for a line of this package, or of Python's import: nobody has to look there.
+    """
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)
     frame = [*frames, *(frame for frame in frames if frame.filename == file)][-1]
-    return f"{frame.filename}:{frame.lineno}"
+    ours = frame.filename.startswith("<frozen ") or Path(frame.filename).is_relative_to(PACKAGE)
+    return "" if ours and frame.filename != file else f"{frame.filename}:{frame.lineno}"
 
 
 class Imported:
@@ -272,7 +283,7 @@ class Imported:
 
 
 class ImportedRemembering(Imported):
-    """One that remembers games, see `table.Remembering`."""
+    """One that remembers games, see `seating.Remembering`."""
 
     def act_in(
         self,
@@ -289,6 +300,6 @@ class ImportedRemembering(Imported):
 
     def forget(self, games: NDArray[np.int64]) -> None:
         """Pass on which games (i8 [K]) nobody plays any further."""
-        if hasattr(self.player, "forget"):
+        if has(self.player, "forget"):
             with _told(self.text, self.file):
                 self.player.forget(games)

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bits import GAMMA, mixed_rows
-from ..checks import check_number
+from ..checks import check_number, is_collection
 from ..game import TRUNCATED, Game, check_game
 from .players import Player, make_players
 from .rating import FinishedGames, MatchResult, sum_up
-from .table import MatchError, Table
+from .seating import MatchError
+from .table import Table
 
 
 def num_rotations(seats: Sequence[Any]) -> int:
@@ -125,6 +126,8 @@ def evaluate(
 
 def _check_match(options: Any, seats: Sequence[Any], names: Sequence[str] | None, numbers: dict[str, Any]) -> None:
     for what, given in (("seats", seats), ("names", seats if names is None else names)):
+        if not is_collection(given) or not hasattr(given, "__len__"):
+            raise MatchError(f"{what} must be a list of {options.num_players}, got {given!r:.100}")
         if len(given) != options.num_players:
             raise MatchError(
                 f"a game for {options.num_players} players needs {options.num_players} {what}, got {len(given)}"

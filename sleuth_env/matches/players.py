@@ -17,8 +17,8 @@ from ..game import DEFAULT_GAME, Bot, Game, check_game, load_game
 from ..policies.policy import load_policy
 from ..policies.policy_file import SUFFIX, PolicyError, located, names_file, pretrained_names
 from ..policies.trained import load_model, names_model
-from .imported import FORMS, file_of, import_player, is_player, names_code
-from .table import MatchError, Remembering, seated
+from .imported import FORMS, file_of, import_player, names_code
+from .seating import WHAT_PLAYS, MatchError, Remembering, is_player, seated
 
 Player = str | PathLike[str] | Bot | Remembering
 Players = Player | Sequence[Player]
@@ -74,10 +74,7 @@ def _player(game: Game, options: Any, seat: Any, greedy: bool, allow_pickle: boo
     if isinstance(seat, (str, os.PathLike)):
         return make_player(os.fspath(seat), options, game, greedy, allow_pickle)
     if not is_player(seat):
-        raise MatchError(
-            "a player is the name of a bot, a policy file, or an object with a name and a method "
-            f"act(views, legal, seeds), got {seat!r}"
-        )
+        raise MatchError(f"a player is the name of a bot, a policy file, or {WHAT_PLAYS}, got {seat!r}")
     return seated(seat, options)
 
 

@@ -1,17 +1,16 @@
 """A batch of games, some seats played by bots, the others left to learners.
 
 Bots are asked in batches. A table knows bots as objects and nothing of names and files (see `players`).
-Players may remember games (`Remembering`): each seat is then played by a copy of its own.
+Players may remember games (`seating.Remembering`): each seat is then played by a copy of its own.
 Axis letters: ``B`` games, ``K`` some of them, ``P`` seats, ``A`` actions.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,73 +18,18 @@ from numpy.typing import ArrayLike, NDArray
 from ..actions import IllegalAction, any_refusal
 from ..bits import GAMMA, mixed_rows
 from ..checks import check_number
-from ..doors import ANY, ArrayError, array, described, marks, unchecked
-from ..game import Bot, Game, Kernels, Records, check_game, kernels_of, load_game, opaque
+from ..doors import ANY, ArrayError, array, described, marks, numbers_of, shape_of, unchecked
+from ..game import Game, Kernels, Records, check_game, kernels_of, load_game, opaque
 from ..memory import check_fits
+from .seating import MatchError, Player, Remembering, copied, has, remembers, seated
 
 # In the place of a bot's number: a seat that nobody at the table plays.
 LEARNER_SEAT = -1
 
 
-class MatchError(ValueError):
-    """A match cannot be played as asked."""
-
-
 def _listed(numbers: Any) -> Any:
     """Return some numbers, or the only one as a list."""
-    return numbers if np.ndim(numbers) else [numbers]
-
-
-class Remembering(Protocol):
-    """A player that remembers games: it is told which game, and which seat, each decision is of.
-
-    A table plays a copy of it (`copy.deepcopy`) in each seat where it sits, so that what one seat
-    has seen stays unknown to the others, also where one object fills several seats of a game. A
-    copy is asked for one seat only, in all the games of the table; ``__deepcopy__`` may let copies
-    share what is not a memory, such as the weights of a network. A method ``forget(games)``, if there
-    is one, is told the numbers (i8 [K]) of games that nobody plays any further, among them perhaps
-    some that this copy has never seen.
-    """
-
-    @property
-    def name(self) -> str:
-        """What tables and game texts call it."""
-        ...
-
-    def act_in(
-        self,
-        views: Records,
-        legal: NDArray[np.uint8],
-        seeds: NDArray[np.uint64],
-        games: NDArray[np.int64],
-        seats: NDArray[np.int64],
-        /,
-    ) -> NDArray[np.int64]:
-        """Choose one legal action a row (i8 [B]); see `Bot.act`.
-
-        Args:
-            views: VIEW [B].
-            legal: u1 [B, A].
-            seeds: u8 [B].
-            games: i8 [B], the number of the game; a number that it has not seen is a new game. No
-                number comes twice. It says nothing about the deal, and an action that depended on it
-                would depend on the size of the batch.
-            seats: i8 [B], its seat, the same in all rows.
-        """
-        ...
-
-
-Player = Bot | Remembering
-
-
-def remembers(player: Any) -> bool:
-    """Return whether a player is to be told which game it plays, see `Remembering`."""
-    return callable(getattr(player, "act_in", None))
-
-
-def seated(player: Any, options: Any) -> Any:
-    """Return a player for a game with these options: what its method `seated` returns, or itself."""
-    return player.seated(options) if hasattr(player, "seated") else player
+    return numbers if shape_of(numbers) else [numbers]
 
 
 def bots_streams(seeds: NDArray[np.uint64], num_players: int) -> NDArray[np.uint64]:
@@ -126,7 +70,7 @@ class Table:
             here plays. Default: all learners.
 
     Raises:
-        ValueError: these are not a game, its options, a number of games or seats.
+        ValueError: these are not a game, its options, a number of games, players or seats.
     """
 
     SIZE_NAME = "num_games"  # what the number of games is called in messages
@@ -145,7 +89,7 @@ class Table:
         self.bots = [seated(bot, options) for bot in bots]
         shape = (self.num_games, self.num_players)
         self.seats = np.full(shape, LEARNER_SEAT, np.int32)
-        numbers = np.asarray(array("seats", seats, np.int32, np.shape(seats)))
+        numbers = np.asarray(array("seats", seats, np.int32, shape_of(seats)))
         if numbers.shape not in ((), shape[1:], shape) or (numbers < LEARNER_SEAT).any():
             raise ArrayError(
                 f"seats must be numbers of bots, or {LEARNER_SEAT} for learners, of the shape {shape[1:]} or {shape}, "
@@ -383,7 +327,7 @@ class Table:
         Raises:
             ArrayError: they are something else.
         """
-        found = array("seats", seats, np.int64, rows.shape if np.ndim(seats) else ())
+        found = array("seats", seats, np.int64, rows.shape if shape_of(seats) else ())
         if found.size and not (found.min() >= 0 and found.max() < self.num_players):
             raise ArrayError(f"seats must be from 0 to {self.num_players - 1}, got {described(seats)}")
         return np.full(len(rows), found)
@@ -437,7 +381,7 @@ class Table:
             here = {id(bot) for bot in self.bots}
             self._copies = [pair for pair in self._copies if id(pair[0]) in here] + [(player, copies)]
         if seat not in copies:
-            copies[seat] = copy.deepcopy(player)
+            copies[seat] = copied(player, f"player {player.name!r}")
         return copies[seat]
 
     def _forget(self, games: NDArray[np.int64]) -> None:
@@ -446,8 +390,8 @@ class Table:
             return
         for _, copies in self._copies:
             for player in copies.values():
-                if hasattr(player, "forget"):
-                    player.forget(games.copy())
+                if has(player, "forget"):
+                    player.forget(games.copy())  # type: ignore[attr-defined]
 
     def _illegal(self, rows: Any, players: Any, states: Any, actions: Any, taken: Any) -> IllegalAction:
         """Return the error that says in the game's words what the first refused bot has done."""
@@ -472,10 +416,10 @@ def checked_actions(bot: Player, chosen: Any, number: int) -> NDArray[np.int64]:
     Raises:
         MatchError: it has returned something else.
     """
-    actions = np.asarray(chosen)
-    if actions.shape != (number,) or actions.dtype.kind not in "iu":
+    actions = numbers_of(chosen, number)
+    if actions is None:
         raise MatchError(
             f"bot {bot.name!r} must return one action for each game, "
-            f"integers of shape {(number,)}, but returned {actions.dtype} of shape {actions.shape}"
+            f"integers of the shape {(number,)}, but returned {described(chosen)}"
         )
-    return actions.astype(np.int64)
+    return actions

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import check_choice
 from ..kernels import kernel
 from .policy_file import PolicyError
 
@@ -59,9 +60,7 @@ class Mlp:
         card_layers: Layers = (),
         card_inputs: NDArray[np.int32] | None = None,
     ) -> None:
-        self.activation = activation
-        if activation not in ACTIVATIONS:
-            raise PolicyError(f"activation must be one of {', '.join(ACTIVATIONS)}, got {activation!r}")
+        self.activation: str = check_choice("activation", activation, ACTIVATIONS, PolicyError)
         no_inputs = np.zeros((0, 0), np.int32)
         self.layers = _float32(layers)
         self.card_layers = _float32(card_layers)

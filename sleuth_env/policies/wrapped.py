@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..checks import check_choice
-from ..doors import decision
+from ..checks import called_by, check_choice, takes
+from ..doors import decision, described, numbers_of
 from ..game import DEFAULT_GAME, Game, check_game, load_game
 from .policy_file import PolicyError
 
@@ -34,7 +34,7 @@ def wrap_policy(
         name: how tables call the player; default: the function's own name.
 
     Raises:
-        PolicyError: this is not a function, or the game has no such record.
+        PolicyError: this is not a function, takes other arguments, or the game has no such record.
 
     >>> from sleuth_env import Options, play_match, sleuth, wrap_policy
     >>> def last_legal(observations, masks):
@@ -51,7 +51,13 @@ def wrap_policy(
     called = getattr(function, "__name__", type(function).__name__) if name is None else name
     if not isinstance(called, str):
         raise PolicyError(f"name must be a text, got {called!r:.100}")
-    return WrappedPolicy(game, function, record, called)
+    player = WrappedPolicy(game, function, record, called)
+    if not takes(function, 2, *player.named):
+        raise PolicyError(
+            f"{called} must take observations and masks, and may take seeds by this name, "
+            f"got {called_by(called, function)}"
+        )
+    return player
 
 
 class WrappedPolicy:
@@ -72,10 +78,12 @@ class WrappedPolicy:
         self._rules: Any = None
         self._num_actions = 0
         try:
-            self._takes_seeds = "seeds" in inspect.signature(function).parameters
+            parameters = list(inspect.signature(function).parameters)
         except (TypeError, ValueError):
             # Of a function in C: its signature is not known.
-            self._takes_seeds = False
+            parameters = []
+        # What it is handed by name.
+        self.named = ["seeds"] if "seeds" in parameters else []
 
     def seated(self, options: Any) -> WrappedPolicy:
         """Return this function as a player of a game with these options.
@@ -111,14 +119,14 @@ class WrappedPolicy:
         observer = self.game.Observer(self._rules, views, self.record)
         observations = np.empty((len(views), observer.layout.size), np.float32)
         observer.write(observations)
-        more = {"seeds": seeds} if self._takes_seeds else {}
-        actions = np.asarray(self.function(observations, legal, **more))
-        if actions.shape != (len(views),) or actions.dtype.kind not in "iu":
+        chosen = self.function(observations, legal, **dict.fromkeys(self.named, seeds))
+        actions = numbers_of(chosen, len(views))
+        if actions is None:
             raise PolicyError(
-                f"{self.name} must return one action a row, integers of shape {(len(views),)}, "
-                f"but returned {actions.dtype} of shape {actions.shape}"
+                f"{self.name} must return one action a row, integers of the shape {(len(views),)}, "
+                f"but returned {described(chosen)}"
             )
-        return actions.astype(np.int64)
+        return actions
 
     # Tables call what is behind the checks (see `doors.unchecked`).
     act.kernel = _act  # type: ignore[attr-defined]

@@ -14,6 +14,7 @@ from math import comb, log2
 
 import numpy as np
 
+from ..checks import check_choice
 from ..deduction.evidence import EVIDENCE
 from ..deduction.sheet import LEVEL, SHEET, propagate
 from ..kernels import kernel
@@ -118,8 +119,6 @@ def _blocks(players: int, missing: int, max_turns: int, record: str) -> list[Blo
 
 @lru_cache(maxsize=64)
 def _layout(players: int, missing: int, max_turns: int, record: str) -> Layout:
-    if record not in RECORDS:
-        raise ValueError(f"record must be one of {', '.join(map(repr, RECORDS))}, got {record!r}")
     return Layout(_blocks(players, missing, max_turns, record), VIEW, SHEET)
 
 
@@ -139,6 +138,8 @@ def observation_layout(options: Options, record: str = "sheet") -> Layout:
     >>> layout.size, layout["hand"], [block.axes for block in layout][2]
     (2580, slice(0, 36, None), ('holder', 'gem'))
     """
+    # Before the cache, which takes nothing that cannot be hashed.
+    record = check_choice("record", record, RECORDS)
     return _layout(options.num_players, options.missing, options.max_turns, record)
 
 
@@ -189,6 +190,7 @@ class Observer(LayoutObserver):
 
     def __init__(self, rules: np.ndarray, views: np.ndarray, record: str = "sheet") -> None:
         rules = checked_rules(rules)
+        record = check_choice("record", record, RECORDS)
         sizes = (int(rules[name][0]) for name in ("num_players", "missing", "max_turns"))
         super().__init__(_layout(*sizes, record), views)
         self._rules = rules

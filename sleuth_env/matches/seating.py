@@ -1,0 +1,148 @@
+"""Who may sit at a table: what a player is, what its methods take, and copies of those who remember.
+
+All of it is checked before a game begins, so that no mistake shows itself only at the first move.
+Axis letters: ``B`` games, ``K`` some of them, ``A`` actions.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import called_by, takes
+from ..game import Bot, Records
+
+# The methods that a table calls, and what it hands them.
+METHODS = {
+    "seated": ("options",),
+    "act": ("views", "legal", "seeds"),
+    "act_in": ("views", "legal", "seeds", "games", "seats"),
+    "forget": ("games",),
+}
+WHAT_PLAYS = f"an object with a name and a method act({', '.join(METHODS['act'])})"
+MAX_SHOWN = 100  # characters of what is not a player, in a message
+
+
+class MatchError(ValueError):
+    """A match cannot be played as asked."""
+
+
+class Remembering(Protocol):
+    """A player that remembers games: it is told which game, and which seat, each decision is of.
+
+    A table plays a copy of it (`copy.deepcopy`) in each seat where it sits, so that what one seat
+    has seen stays unknown to the others, also where one object fills several seats of a game. A
+    copy is asked for one seat only, in all the games of the table; ``__deepcopy__`` may let copies
+    share what is not a memory, such as the weights of a network. A method ``forget(games)``, if there
+    is one, is told the numbers (i8 [K]) of games that nobody plays any further, among them perhaps
+    some that this copy has never seen.
+    """
+
+    @property
+    def name(self) -> str:
+        """What tables and game texts call it."""
+        ...
+
+    def act_in(
+        self,
+        views: Records,
+        legal: NDArray[np.uint8],
+        seeds: NDArray[np.uint64],
+        games: NDArray[np.int64],
+        seats: NDArray[np.int64],
+        /,
+    ) -> NDArray[np.int64]:
+        """Choose one legal action a row (i8 [B]); see `Bot.act`.
+
+        Args:
+            views: VIEW [B].
+            legal: u1 [B, A].
+            seeds: u8 [B].
+            games: i8 [B], the number of the game; a number that it has not seen is a new game. No
+                number comes twice. It says nothing about the deal, and an action that depended on it
+                would depend on the size of the batch.
+            seats: i8 [B], its seat, the same in all rows.
+        """
+        ...
+
+
+Player = Bot | Remembering
+
+
+def has(player: Any, name: str) -> bool:
+    """Return whether a player has one of the methods; None in its place says that it has not."""
+    return getattr(player, name, None) is not None
+
+
+def remembers(player: Any) -> bool:
+    """Return whether a player is to be told which game it plays, see `Remembering`."""
+    return callable(getattr(player, "act_in", None))
+
+
+def is_player(player: Any) -> bool:
+    """Return whether an object has a name and a method `act` or `act_in`."""
+    return (
+        not isinstance(player, type)
+        and isinstance(getattr(player, "name", None), str)
+        and (callable(getattr(player, "act", None)) or remembers(player))
+    )
+
+
+def seated(player: Any, options: Any, called: str | None = None) -> Any:
+    """Return a player for a game with these options: what its method `seated` returns, or itself.
+
+    Args:
+        player: what is to play.
+        options: of the game.
+        called: what messages call it; default: by its name.
+
+    Raises:
+        MatchError: this is not a player, `seated` does not return one, a method does not take what a
+            table hands it, or one that remembers cannot be copied.
+    """
+    if not is_player(player):
+        raise MatchError(f"a player is {WHAT_PLAYS}, got {_shown(player)}")
+    called = f"player {player.name!r}" if called is None else called
+    _check_methods(player, called)
+    if has(player, "seated"):
+        player = player.seated(options)
+        if not is_player(player):
+            raise MatchError(f"{called}: seated() must return a player, {WHAT_PLAYS}, got {_shown(player)}")
+        _check_methods(player, called)
+    if remembers(player):
+        # Only to see that it can be done: tables make their own.
+        copied(player, called)
+    return player
+
+
+def _check_methods(player: Any, called: str) -> None:
+    for name, arguments in METHODS.items():
+        # A table asks one that remembers by `act_in` only.
+        unused = name == "act" and remembers(player)
+        if has(player, name) and not unused and not takes(getattr(player, name), len(arguments)):
+            got = called_by(name, getattr(player, name))
+            raise MatchError(f"{called}: {name} must be a method {name}({', '.join(arguments)}), got {got}")
+
+
+def copied(player: Remembering, called: str) -> Remembering:
+    """Return a copy of a player that remembers, see `Remembering`.
+
+    Raises:
+        MatchError: it cannot be copied, or the copy does not remember.
+    """
+    try:
+        found = copy.deepcopy(player)
+    except Exception as error:
+        raise MatchError(f"{called} cannot be copied: {type(error).__name__}: {error}") from error
+    if not remembers(found):
+        raise MatchError(
+            f"{called} cannot be copied: __deepcopy__ must return a player with a method act_in, got {_shown(found)}"
+        )
+    return found
+
+
+def _shown(found: Any) -> str:
+    return f"{found!r:.{MAX_SHOWN}}"
