@@ -102,7 +102,7 @@ def shape_of(value: Any) -> tuple[int, ...]:
 
 
 def numbers_of(value: Any, number: int) -> NDArray[np.int64] | None:
-    """Return what a player has chosen (i8 [number]); None for what is not so many integers.
+    """Return what a player has chosen (i8 [number]); None for what is not this number of integers.
 
     Whether they are actions is for the rules to say.
     """

@@ -45,7 +45,7 @@ def progress_bar(total: int) -> Iterator[Callable[[int], object] | None]:
 
 @contextmanager
 def step_bar() -> Iterator[Callable[[str, int, int], object]]:
-    """Show a progress bar of named steps on stderr; where that is no terminal, a line for each."""
+    """Show a progress bar of named steps on stderr; where that is not a terminal, a line for each."""
     if not sys.stderr.isatty():
         yield lambda name, number, total: sys.stderr.write(f"{number + 1}/{total} {name}\n")
         return
