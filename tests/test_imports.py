@@ -30,6 +30,8 @@ FIRST_PARTY = {
     "memory": (),
     "game": ("checks", "options"),
     "actions": ("checks", "game"),
+    "naming": ("checks",),
+    "transcripts": ("naming", "options"),
     "doors": ("game", "kernels"),
     # Cards, holders and counts; it has never heard of a game.
     "deduction/": ("bits", "doors", "kernels", "checks", "deduction"),
@@ -47,9 +49,13 @@ FIRST_PARTY = {
         *("sleuth.cards", "sleuth.checked", "sleuth.invariants", "sleuth.rules", "sleuth.state", "sleuth.view"),
     ),
     "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.checked", "sleuth.view", "deduction"),
-    "sleuth/notation": ("checks", "game", "sleuth.cards", "sleuth.state"),
+    "sleuth/notation": ("checks", "game", "naming", "sleuth.cards", "sleuth.state"),
     # Texts of whole games and what tells them are the only other places that see states.
-    "sleuth/transcript": ("options", "sleuth.cards", "sleuth.notation", "sleuth.state", "sleuth.rules"),
+    "holmes/cards": ("checks", "options"),
+    "holmes/state": ("bits", "kernels", "holmes.cards"),
+    "holmes/notation": ("checks", "game", "naming", "holmes.cards", "holmes.state"),
+    "holmes/": ("bits", "doors", "kernels", "layout", "game", "holmes"),
+    "sleuth/transcript": ("naming", "transcripts", "sleuth.cards", "sleuth.notation", "sleuth.state", "sleuth.rules"),
     "sleuth/__init__": ("options", "sleuth"),
     # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see
     # the test below).
@@ -65,7 +71,7 @@ FIRST_PARTY = {
         "sleuth.state",
         "sleuth.view",
     ),
-    "sleuth/": ("bits", "doors", "kernels", "layout", "deduction", "sleuth"),
+    "sleuth/": ("bits", "doors", "kernels", "layout", "naming", "deduction", "sleuth"),
     "sleuth/relational": ("kernels", "game", "policies.mlp", "policies.operations", "policies.policy_file", "sleuth"),
     # What knows no game.
     "policies/": ("bits", "doors", "kernels", "checks", "files", "game", "options", "policies"),
