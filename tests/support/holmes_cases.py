@@ -8,7 +8,7 @@ where it comes out otherwise. How a line is read::
     | the position: p0 london clue | pile manor | pile= manor | discards ... | say p0 hat=1; p1 ...
     | telegrams ... | villains ... | books ...
     | legal: exactly these actions; has, lacks: among others
-    | > action => what then holds, and at last the legal actions
+    | > action => what then holds
 
 A player who is not named holds a clue and a train. ``pile`` names the next cards of the draw pile;
 with ``pile=`` it has no others, and all the rest lies in the discard pile. It is the turn of
@@ -30,6 +30,7 @@ import sleuth_env
 CASES = Path(__file__).parent.parent / "games" / "holmes_cases.txt"
 CARDS = Path(sleuth_env.__file__).parent / "holmes" / "cards.json"
 HAND = ("clue", "train")  # of a player who is not named
+VERBS = ("play", "choose", "arrest", "from", "token", "draw", "escape", "pass")  # with which actions begin
 CLOSE = 1e-4  # rewards are written with four decimals
 
 
@@ -188,14 +189,18 @@ def _all_others(position: Mapping[str, Any]) -> list[str]:
 
 
 def _checks(text: str) -> Iterator[Check]:
-    """Iterate over what holds after an action; the legal actions come last, for they have commas between them."""
-    parts = text.split(", ") if text else []
-    for number, part in enumerate(parts):
+    """Iterate over what holds after an action; several legal actions have commas between them."""
+    legal: list[str] = []
+    for part in text.split(", ") if text else ():
         about, *words = part.split()
         if about == "legal":
-            yield Check(about, (part.removeprefix("legal "), *parts[number + 1 :]))
-            return
-        yield Check(about, tuple(words))
+            legal.append(" ".join(words))
+        elif about in VERBS:
+            legal.append(part)
+        else:
+            yield Check(about, tuple(words))
+    if legal:
+        yield Check("legal", tuple(legal))
 
 
 # --- how a case is played ---

@@ -13,10 +13,12 @@ from collections import Counter
 from collections.abc import Generator as Story
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import sleuth_env
+from sleuth_env.holmes.cards import Options
 from tests.support.holmes_knowledge import Knowledge
 from tests.support.oracle import Generator
 
@@ -111,7 +113,7 @@ class Oracle:
         knowing: whether to keep the sheets, which takes most of the time.
     """
 
-    def __init__(self, options: Any, seed: int, knowing: bool = True) -> None:
+    def __init__(self, options: Options, seed: int, knowing: bool = True) -> None:
         self._blank(options, seed, knowing)
         self.location = "city"
         self._deal_case()
@@ -120,7 +122,7 @@ class Oracle:
         self._begin()
 
     @classmethod
-    def set_up(cls, options: Any, position: Mapping[str, Any], seed: int = 0, knowing: bool = True) -> Oracle:
+    def set_up(cls, options: Options, position: Mapping[str, Any], seed: int = 0, knowing: bool = True) -> Oracle:
         """Return a game in a position, in the form of `reveal`, at the start of a turn."""
         game = cls.__new__(cls)
         game._blank(options, seed, knowing)
@@ -128,7 +130,7 @@ class Oracle:
         game._begin()
         return game
 
-    def _blank(self, options: Any, seed: int, knowing: bool) -> None:
+    def _blank(self, options: Options, seed: int, knowing: bool) -> None:
         self.options = options
         self.n = options.num_players
         self.seats = list(range(self.n))
@@ -171,6 +173,7 @@ class Oracle:
         self.hands[beginner].remove("afoot")
         self.current = "afoot"
         self.turn = self.left(beginner)
+        self._event("played", beginner, None, "afoot")
         if self.knowledge:
             self.knowledge.deal(self.hands, self.pile)
 
@@ -185,7 +188,7 @@ class Oracle:
         self.turn_number = position.get("turn_number", 1)
         self.case_number = position.get("case_number", 1)
         upper = list(position.get("draw_pile", ()))
-        placed = Counter([self.current, *self.aside, *self.discards, *upper, *sum(self.hands, [])])
+        placed = Counter([self.current, *self.aside, *self.discards, *upper, *chain(*self.hands)])
         rest = [title for title in TITLES for _ in range(CARDS[title]["copies"] - placed[title])]
         self.pile = (upper + rest)[::-1]
         tokens = position.get("tokens", {})
@@ -200,7 +203,7 @@ class Oracle:
         for kind in SAY_TYPES:
             left = Counter(SAY_POINTS[kind]) - Counter(says[kind] for says in self.say if kind in says)
             self.say_pool[kind] = list(pools.get("say", {}).get(kind, sorted(left.elements())))[::-1]
-        taken = set(sum(self.telegrams, []))
+        taken = set(chain(*self.telegrams))
         self.telegram_pool = list(pools.get("telegrams", [name for name in TELEGRAMS if name not in taken]))[::-1]
         for viewer, others in position.get("shown", {}).items():
             for other, look in others.items():
@@ -212,7 +215,7 @@ class Oracle:
     def _is_deal(self) -> bool:
         """Return whether the position is that after a deal."""
         dealt = {title: sum(CARDS[title]["set_up"][: self.n - DATA["min_players"] + 1]) for title in TITLES}
-        held = Counter([self.current, *sum(self.hands, [])])
+        held = Counter([self.current, *chain(*self.hands)])
         sizes = [DATA["hand_size"] - (self.left(seat) == self.turn) for seat in self.seats]
         return (
             self.current == "afoot"
@@ -578,7 +581,7 @@ class Oracle:
             self.knowledge.fog(put_down, got_back)
 
     def _give_say_token(self, chooser: int, receiver: int) -> Happening:
-        """Somebody gets an I Say token: of a type that they lack, from the pool or, if it is used up, from an opponent."""
+        """Somebody gets an I Say token of a type that they lack: from the pool or, if it is used up, an opponent."""
         choices = []
         for kind in SAY_TYPES:
             if kind in self.say[receiver]:
