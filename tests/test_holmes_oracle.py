@@ -177,3 +177,147 @@ def test_the_invariants_hold_and_the_sheets_are_sound(num_players: int, named: d
     assert any(paid) or game.truncated or options.reward == "points"
     assert game.truncated == (game.turn_number == options.max_turns and not game._is_over())
     assert game.winners()
+
+
+def test_everything_that_can_happen_happens() -> None:
+    phases: Counter[str] = Counter()
+    kinds: Counter[str] = Counter()
+    played_titles = set()
+    for seed in range(20):
+        for game in played(Options(3 + 5 * (seed % 2), fast_play=seed % 4 == 0), seed, knowing=False):
+            phases[game.phase] += 1
+        kinds.update(event.kind for event in game.events)
+        played_titles |= {event.title for event in game.events if event.kind in ("played", "countered")}
+    assert set(phases) == {
+        *("turn", "second", "drawn", "token", "respond", "hand_on", "fog", "give", "show", "discard"),
+        *("source", "verdict", "impromptu", "escape", "finished"),
+    }
+    assert set(kinds) == {
+        *("played", "drew", "countered", "impromptu", "innocent", "arrested", "escaped", "discarded"),
+        *("token", "telegram"),
+    }
+    assert played_titles == {title for title in CARDS if category(title) != "villain"}
+
+
+# --- what to expect ---
+
+# Means over 333 random games, each with the half-width of its 99 % interval.
+EXPECTED = {
+    3: {
+        "turns a case": (53.0, 2.4),
+        "closed by arrest": (0.774, 0.024),
+        "Grand Total": (34.3, 1.3),
+        "cases": (5.84, 0.29),
+        "turns": (309, 23),
+        "decisions": (429, 33),
+        "winner's points": (16.2, 0.9),
+        "hand at a turn": (6.40, 0.15),
+        "without a Suitable card": (0.523, 0.011),
+    },
+    4: {
+        "turns a case": (48.6, 2.2),
+        "closed by arrest": (0.841, 0.021),
+        "Grand Total": (39.0, 1.0),
+        "cases": (6.22, 0.22),
+        "turns": (302, 19),
+        "decisions": (442, 29),
+        "winner's points": (15.8, 0.7),
+        "hand at a turn": (5.87, 0.09),
+        "without a Suitable card": (0.456, 0.010),
+    },
+    5: {
+        "turns a case": (47.0, 2.2),
+        "closed by arrest": (0.848, 0.019),
+        "Grand Total": (47.8, 0.9),
+        "cases": (6.93, 0.17),
+        "turns": (326, 20),
+        "decisions": (496, 32),
+        "winner's points": (16.1, 0.6),
+        "hand at a turn": (5.67, 0.06),
+        "without a Suitable card": (0.408, 0.008),
+    },
+    6: {
+        "turns a case": (52.9, 2.2),
+        "closed by arrest": (0.830, 0.020),
+        "Grand Total": (57.4, 0.8),
+        "cases": (7.22, 0.17),
+        "turns": (382, 20),
+        "decisions": (611, 33),
+        "winner's points": (15.8, 0.6),
+        "hand at a turn": (5.47, 0.04),
+        "without a Suitable card": (0.403, 0.007),
+    },
+    7: {
+        "turns a case": (56.0, 2.2),
+        "closed by arrest": (0.828, 0.020),
+        "Grand Total": (67.9, 0.8),
+        "cases": (7.24, 0.17),
+        "turns": (406, 20),
+        "decisions": (673, 34),
+        "winner's points": (15.1, 0.5),
+        "hand at a turn": (5.39, 0.04),
+        "without a Suitable card": (0.383, 0.005),
+    },
+    8: {
+        "turns a case": (58.8, 2.2),
+        "closed by arrest": (0.830, 0.020),
+        "Grand Total": (78.6, 0.8),
+        "cases": (7.23, 0.18),
+        "turns": (425, 21),
+        "decisions": (761, 38),
+        "winner's points": (14.8, 0.5),
+        "hand at a turn": (5.42, 0.04),
+        "without a Suitable card": (0.371, 0.005),
+    },
+}
+GAMES = 333
+
+
+def means(num_players: int, num_games: int) -> dict[str, float]:
+    """Return what random games are like on the average."""
+    seen: dict[str, list[float]] = {name: [] for name in EXPECTED[num_players]}
+    for number in range(num_games):
+        case_number, began = 1, 1
+        decisions = -1
+        for game in played(Options(num_players), seed=1000 * num_players + number, knowing=False):
+            decisions += 1
+            if game.phase == "turn":
+                seen["hand at a turn"].append(len(game.hands[game.turn]))
+                seen["without a Suitable card"].append("draw" in game.choices)
+            if game.case_number > case_number or game.phase == "finished":
+                # The turn that follows a case's last one is the first of the next case.
+                after = game.turn_number + (game.phase == "finished")
+                seen["turns a case"].append(after - began)
+                case_number, began = game.case_number, after
+                closing = [event.kind for event in game.events if event.kind in ("arrested", "escaped")][-1]
+                seen["closed by arrest"].append(closing == "arrested")
+                if closing == "arrested":
+                    seen["Grand Total"].append(game.total)
+        seen["cases"].append(game.case_number)
+        seen["turns"].append(game.turn_number)
+        seen["decisions"].append(decisions)
+        seen["winner's points"].append(max(game.points()))
+    return {name: sum(numbers) / len(numbers) for name, numbers in seen.items()}
+
+
+def surprises(num_players: int, num_games: int) -> dict[str, tuple[float, float]]:
+    """Return those means that are too far from what is expected, and that."""
+    wide = 2 * max(1.0, GAMES / num_games) ** 0.5
+    reached = means(num_players, num_games)
+    expected = EXPECTED[num_players]
+    return {
+        name: (reached[name], mean)
+        for name, (mean, half_width) in expected.items()
+        if abs(reached[name] - mean) > wide * half_width
+    }
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_a_few_random_games_are_as_expected(num_players: int) -> None:
+    assert surprises(num_players, num_games=10) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_random_games_are_as_expected(num_players: int) -> None:
+    assert surprises(num_players, num_games=GAMES) == {}
