@@ -12,6 +12,7 @@ import pytest
 from sleuth_env.holmes.cards import Options
 from tests.support.holmes_cases import Case, problems, read_cases
 from tests.support.holmes_oracle import CARDS, DATA, INTERRUPTS, LOCATIONS, SAY_POINTS, TELEGRAMS, Oracle, category
+from tests.support.holmes_positions import random_position
 
 CASES = read_cases()
 PLAYERS = range(3, 9)
@@ -321,3 +322,22 @@ def test_a_few_random_games_are_as_expected(num_players: int) -> None:
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_random_games_are_as_expected(num_players: int) -> None:
     assert surprises(num_players, num_games=GAMES) == {}
+
+
+# --- positions in which rare things are frequent ---
+
+
+@pytest.mark.parametrize("num_players", PLAYERS)
+def test_the_invariants_hold_from_any_position_on(num_players: int) -> None:
+    for seed in range(12):
+        chance = random.Random(f"{num_players} {seed}")
+        options = Options(num_players, **chance.choice(VARIANTS))
+        position = random_position(chance, options)
+        game = Oracle.set_up(options, position, seed)
+        assert {name: game.reveal()[name] for name in position} == position
+        for _ in range(40):
+            assert list(faults(game)) == []
+            assert list(sheet_faults(game)) == []
+            if game.phase == "finished":
+                break
+            assert game.act(chance.choice(game.choices))
