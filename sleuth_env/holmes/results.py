@@ -135,7 +135,9 @@ def ends(rules, states, ended):
 
 @kernel
 def settled(rules, states, settled, due):
-    """Mark the seats whose reward cannot change any more: everybody, in a game that is over by the rules.
+    """Mark the seats whose reward cannot change any more: everybody, in a finished game.
+
+    A truncated one has been paid as it stands.
 
     Args:
         rules: RULES [1].
@@ -144,9 +146,8 @@ def settled(rules, states, settled, due):
         due: f8 [B, P], written: zeros, for all has been paid.
     """
     for b in range(states.size):
-        over = states[b]["phase"] == FINISHED and not states[b]["truncated"]
         for seat in range(rules[0]["num_players"]):
-            settled[b, seat] = over
+            settled[b, seat] = states[b]["phase"] == FINISHED
             due[b, seat] = 0.0
 
 

@@ -213,7 +213,9 @@ def _place_tokens(options: Options, position: Mapping[str, Any], state: Any) -> 
                     raise SetUpError(f"{kind}: there is one {token!r}, and two players have it")
                 state[kind][number] = seat
         for kind, worth in tokens.get("say", {}).items():
-            state["say"][seat, _one_of(f"say of {name}", kind, SAY_TYPES)] = check_number(kind, worth, 1, 127, SetUpError)
+            state["say"][seat, _one_of(f"say of {name}", kind, SAY_TYPES)] = check_number(
+                kind, worth, 1, 127, SetUpError
+            )
     pools = position.get("pools", {})
     for kind in pools:
         _one_of("pools", kind, ("books", "villains", "say", "telegrams"))

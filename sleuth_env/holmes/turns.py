@@ -7,7 +7,6 @@ than one thing to decide: `rules` takes a single legal action at once. Source: d
 
 from __future__ import annotations
 
-from ..bits import popcount
 from ..kernels import inner
 from .cards import (
     ALIBI,
@@ -22,7 +21,6 @@ from .cards import (
     HIGHEST_CARDS,
     MASTERMIND,
     MAX_IMPROMPTUS,
-    NUM_TITLES,
     OPTIONAL_TARGET,
     RANDOM_CARDS,
     SHUFFLE_EFFECT,
