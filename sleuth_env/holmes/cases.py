@@ -22,7 +22,7 @@ from .cards import (
 )
 from .moves import fill_pile, left_of, put, record, take
 from .sheet import begin_sheets
-from .state import ARRESTED, BLANK, ESCAPED, FINISHED, TURN
+from .state import ARRESTED, BLANK, ESCAPED, FINISHED, PLAYED, TURN
 
 # --- the beginning ---
 
@@ -80,6 +80,7 @@ def begin_case(rules, s):
     while s["hands"][first, AFOOT] == 0:
         first += 1
     take(s, first, AFOOT)
+    record(rules, s, PLAYED, first, -1, AFOOT)
     begin_sheets(rules, s, 1)
     begin_turn(rules, s, left_of(rules, first, 1))
 
