@@ -72,7 +72,7 @@ PHASES = (
 NO_EVENT = -1
 NUM_EVENT_KINDS = 10
 (
-    PLAYED,  # player, target or -1, title; also afoot, at the beginning of a case
+    PLAYED,  # player, target or -1, title; afoot is not recorded
     DREW,  # player: instead of playing; other draws are part of their cards
     COUNTERED,  # whoever answered, whose card or arrest, the Interrupt
     IMPROMPTU_ARREST,  # player, accused
