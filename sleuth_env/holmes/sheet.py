@@ -281,6 +281,7 @@ def lacks(rules, s, holder, titles):
     Before a draw on a turn: the Suitable ones; Innocent, and irene-adler without a discard: Villains;
     an Impromptu Arrest as it is announced: all but Interrupts.
     """
+    titles &= (np.int64(1) << T) - 1
     _lay_open(s, 1)
     for viewer in range(rules["num_players"]):
         if viewer != holder:
