@@ -439,7 +439,7 @@ class Telling(Protocol):
         """
         ...
 
-    def news(self, options: Any, state: Any, action: int, view: Any, /) -> list[str]:
+    def news(self, options: Any, state: Any, action: int, view: Any, before: Any, /) -> list[str]:
         """Return what the viewer may know of the last action, line by line; nothing where it was hidden.
 
         Args:
@@ -447,6 +447,7 @@ class Telling(Protocol):
             state: after the action.
             action: its number.
             view: after the action.
+            before: the viewer's view before the action.
         """
         ...
 

@@ -30,6 +30,7 @@ FIRST_PARTY = {
     "memory": (),
     "game": ("checks", "options"),
     "actions": ("checks", "game"),
+    "drawing/": (),
     "naming": ("checks",),
     "transcripts": ("naming", "options"),
     "doors": ("game", "kernels"),
@@ -71,7 +72,7 @@ FIRST_PARTY = {
         "sleuth.state",
         "sleuth.view",
     ),
-    "sleuth/": ("bits", "doors", "kernels", "layout", "naming", "deduction", "sleuth"),
+    "sleuth/": ("bits", "doors", "drawing", "kernels", "layout", "naming", "deduction", "sleuth"),
     "sleuth/relational": ("kernels", "game", "policies.mlp", "policies.operations", "policies.policy_file", "sleuth"),
     # What knows no game.
     "policies/": ("bits", "doors", "kernels", "checks", "files", "game", "options", "policies"),
@@ -114,7 +115,7 @@ FRAMEWORKS = {
     # Both of these are imported late, by `policies/export`.
     "torch": {"policies/export", "policies/torch_module", "policies/trained"},
     "onnx": {"policies/onnx_graph"},
-    "PIL": {"sleuth/drawing/image"},
+    "PIL": {"drawing/canvas"},
     "rich": {"cli/report", "cli/screen"},
     "prompt_toolkit": {"cli/session", "cli/streams"},
 }

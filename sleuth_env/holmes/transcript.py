@@ -53,9 +53,7 @@ from .state import (
     INNOCENT,
     KIND,
     PLAYED,
-    PLAYER,
     STATE,
-    TARGET,
     TITLE,
 )
 
