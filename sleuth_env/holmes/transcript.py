@@ -150,7 +150,7 @@ def announcement(options: Options, before: Any, after: Any) -> str:
     for number, event in enumerate(events):
         kind = event[KIND]
         if kind == DREW and after["phase"] != DRAWN:
-            played = [int(e[TITLE]) for e in events[number + 1 :] if e[KIND] == PLAYED]
+            played = [int(e[TITLE]) for e in events[number + 1 :] if e[KIND] == PLAYED and e[TITLE] != AFOOT]
             said.append(f"plays {title_name(played[0])}" if played else "kept")
         elif kind == INNOCENT:
             said.append("innocent")
@@ -439,7 +439,9 @@ def _read_deal(lines: Lines) -> tuple[Options, np.ndarray]:
         "turn": names[(first + 1) % options.num_players],
         "pools": {"say": say, "telegrams": telegrams},
     }
-    return options, set_up(options, position, generator)
+    states = set_up(options, position, generator)
+    states["events"][0, 0] = (PLAYED, first, -1, AFOOT)
+    return options, states
 
 
 def _read_action(replay: _Replay, number: int, line: str) -> int:
