@@ -37,10 +37,10 @@ lint: install
 	$(BIN)/mypy
 
 test: lint
-	$(ONE_THREAD) $(BIN)/python -m pytest
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal
 
 test-slow: install
-	$(ONE_THREAD) $(BIN)/python -m pytest -m slow
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal -m slow
 
 docs: install
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -28,6 +28,7 @@ from rich.progress import Progress
 
 from sleuth_env import __version__, sleuth
 from sleuth_env.cli.arguments import some, whole
+from sleuth_env.files import write_atomically
 from sleuth_env.matches.match import play_match
 
 ROOT = Path(__file__).parents[1]
@@ -145,9 +146,10 @@ def write(rows: list[dict[str, Any]]) -> None:
     """Keep the rows, and put the tables into the page of results."""
     order = list(sleuth.BOTS)
     rows.sort(key=lambda row: (list(VARIANTS).index(row["variant"]), row["players"], order.index(row["bot"])))
-    RESULTS.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
-    text = PAGE.read_text()
-    PAGE.write_text(re.sub(f"{MARKS[0]}.*{MARKS[1]}", lambda _: tables(rows), text, flags=re.DOTALL))
+    kept = "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n"
+    page = re.sub(f"{MARKS[0]}.*{MARKS[1]}", lambda _: tables(rows), PAGE.read_text("utf-8"), flags=re.DOTALL)
+    write_atomically(RESULTS, kept.encode())
+    write_atomically(PAGE, page.encode())
 
 
 def main() -> int:

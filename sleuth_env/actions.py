@@ -69,3 +69,12 @@ def refusal(game: Game, options: Any, action: int, legal: NDArray[Any], player: 
         f"{player} may not choose action {action} ({name}) now; "
         f"{len(numbers)} actions are legal, for instance {examples}"
     )
+
+
+def any_refusal(game: Game, options: Any, action: Any, legal: NDArray[Any], player: str) -> IllegalAction:
+    """Return the error for an action that may not even be one, see `refusal`."""
+    try:
+        number = action_number(action, len(legal))
+    except IllegalAction as error:
+        return IllegalAction(f"{player}: {error}")
+    return refusal(game, options, number, legal, player)

@@ -128,6 +128,27 @@ def records(name: str, value: Any, dtype: DTypeLike, shape: Shape, kind: str = "
     return _copied(value, wanted)
 
 
+def one_record(name: str, value: Any, dtype: DTypeLike, kind: str = "such") -> Records:
+    """Return one record, or an array of one, as an array of one in the form that kernels take: always a copy.
+
+    Args:
+        name: of the argument.
+        value: what was handed in.
+        dtype: of the record.
+        kind: what messages call the dtype, such as "VIEW".
+
+    Raises:
+        ArrayError: it is something else.
+    """
+    wanted = np.dtype(dtype)
+    is_array = isinstance(value, (np.ndarray, np.void)) and not isinstance(value, np.ma.MaskedArray)
+    if not is_array or value.dtype != wanted or value.shape not in ((), (1,)):
+        raise ArrayError(f"{name} must be one {kind} record, or an array of one, got {described(value)}")
+    found = np.zeros(1, wanted)
+    found[0] = value if value.shape == () else value[0]
+    return found
+
+
 def written(
     name: str, value: Any, dtype: DTypeLike, shape: Shape, kind: str = "such", only_marks: bool = False
 ) -> NDArray[Any]:
@@ -348,6 +369,8 @@ def described(value: Any) -> str:
     """
     found = _as_array(value) if isinstance(value, (list, tuple)) else None
     value = value if found is None or found.dtype.kind not in "biuf" else found
+    if isinstance(value, np.void):
+        value = np.asarray(value)
     if not isinstance(value, np.ndarray):
         try:
             text = repr(value)

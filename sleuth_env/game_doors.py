@@ -94,14 +94,10 @@ def make_doors(
     return Doors(
         deal=door(kernels.deal, [rules, dealt, Argument("seeds", np.uint64)], _lengths),
         legal=door(kernels.legal, [rules, states, marks("out", "BA")], _lengths),
-        step=door(
-            kernels.step, [rules, moved, Argument("actions", np.int64), marks("taken", "B"), rewards], _lengths
-        ),
+        step=door(kernels.step, [rules, moved, Argument("actions", np.int64), marks("taken", "B"), rewards], _lengths),
         ends=door(kernels.ends, [rules, states, Argument("ended", np.uint8, "B", written=True)], _lengths),
         settled=door(kernels.settled, [rules, states, marks("settled", "Bp"), due], _lengths),
-        standings=door(
-            kernels.standings, [rules, states, Argument("places", np.int32, "Bp", written=True)], _lengths
-        ),
+        standings=door(kernels.standings, [rules, states, Argument("places", np.int32, "Bp", written=True)], _lengths),
         problems=door(problems, [rules, unchecked], _lengths),
         counts=door(counts, [rules, states], _lengths),
         view=door(kernels.view, [rules, states, seats, views], _lengths),

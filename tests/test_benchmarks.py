@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
 import runpy
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -62,6 +65,38 @@ def test_what_is_wrong_with_the_arguments_is_said(
     shown = capsys.readouterr()
     assert message in shown.err.splitlines()[-1]
     assert shown.out == ""
+
+
+def row(bot: str, wins: float) -> dict[str, Any]:
+    """Return a row of benchmarks/tables.json."""
+    shares = {field: [wins, wins - 0.1, wins + 0.1] for field in ("random", "cautious", "sheet")}
+    about = {"bot": bot, "variant": "base", "players": 3, "deals": 400, "seed": 7, "version": "1"}
+    return about | {"win_share": shares, "turns": 12.5, "wrong": 0.0, "milliseconds": 0.1}
+
+
+def test_the_tables_are_replaced_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script = runpy.run_path(str(HERE / "benchmarks" / "tables.py"))
+    first, last = script["MARKS"]
+    paths = {"RESULTS": tmp_path / "tables.json", "PAGE": tmp_path / "results.md"}
+    for name, path in paths.items():
+        monkeypatch.setitem(script["write"].__globals__, name, path)
+    paths["PAGE"].write_text(f"above\n{first}\nold\n{last}\nbelow\n")
+    script["write"]([row("sheet", 0.5), row("random", 0.2)])
+    page = paths["PAGE"].read_text()
+    assert page.startswith(f"above\n{first}\n")
+    assert page.endswith(f"{last}\nbelow\n")
+    assert page.index("`random`") < page.index("`sheet`")
+    assert [one["bot"] for one in json.loads(paths["RESULTS"].read_text())] == ["random", "sheet"]
+    before = [path.read_bytes() for path in paths.values()]
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        script["write"]([row("sheet", 0.6)])
+    assert [path.read_bytes() for path in paths.values()] == before
+    assert sorted(tmp_path.iterdir()) == sorted(paths.values())
 
 
 def test_both_algorithms_are_measured_also_where_every_seat_learns(

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sleuth_env.doors import ArrayError
 from sleuth_env.sleuth.cards import GEMS, NUM_GEMS, NUM_QUESTIONS, PAIRS, Options, make_rules, question_gems
 from sleuth_env.sleuth.clues import read_sheet
 from sleuth_env.sleuth.drawing import COLUMNS, draw_ansi, draw_belief, draw_rgb
@@ -344,5 +345,5 @@ def test_a_drawing_leaves_the_view_as_it_is():
 @pytest.mark.parametrize("draw", [draw_ansi, draw_belief, draw_rgb])
 def test_a_state_cannot_be_drawn(draw):
     states = new_states(1)
-    with pytest.raises(TypeError, match="a drawing is made from one VIEW record"):
+    with pytest.raises(ArrayError, match="view must be one VIEW record"):
         draw(Options(), states[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -20,13 +21,17 @@ from sleuth_env.policies.policy import Policy, choose, save_policy
 from sleuth_env.policies.policy_file import PolicyError, pretrained_names
 from tests.support.policies import VERSIONS, random_policy
 
-POLICIES = [*pretrained_names("sleuth"), "perceptron", "perceptron with cards", "one layer of tanh"]
+RANDOM: dict[str, dict[str, Any]] = {
+    "relu": {"card_network": False},
+    "relu with cards": {},
+    "tanh": {"card_network": False, "activation": "tanh"},
+    "tanh with cards": {"activation": "tanh"},
+}
+POLICIES = [*pretrained_names("sleuth"), *RANDOM]
 
 
 def policy_named(name: str) -> Policy:
-    if name in pretrained_names():
-        return load_policy(name)
-    return random_policy(card_network=name == "perceptron with cards", record="raw")
+    return random_policy(record="raw", **RANDOM[name]) if name in RANDOM else load_policy(name)
 
 
 def observed(policy: Policy, number: int = 200) -> tuple[np.ndarray, np.ndarray]:
@@ -81,13 +86,28 @@ def test_an_onnx_file_acts_as_the_policy(tmp_path: Path, name: str):
     np.testing.assert_allclose(alone, logits[:1], rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", [POLICIES[0], "perceptron with cards"])
+@pytest.mark.parametrize("name", [POLICIES[0], "relu with cards", "tanh with cards"])
 def test_the_reference_of_onnx_agrees(tmp_path: Path, name: str):
     policy = policy_named(name)
     observations, legal = observed(policy, 5)
     to_onnx(policy, tmp_path / "p.onnx")
     (logits,) = ReferenceEvaluator(str(tmp_path / "p.onnx")).run(None, {"observations": observations[:5]})
     check_same_actions(policy, observations[:5], legal[:5], logits)
+
+
+@pytest.mark.parametrize("cards", [False, True])
+def test_the_activation_of_a_policy_is_that_of_its_exports(tmp_path: Path, cards: bool):
+    kept = {}
+    for activation in ("relu", "tanh"):
+        policy = random_policy(record="raw", card_network=cards, activation=activation)
+        to_onnx(policy, tmp_path / "p.onnx")
+        operators = {node.op_type for node in onnx.load(tmp_path / "p.onnx").graph.node}
+        modules = {type(module) for module in to_torch(policy).modules()}
+        assert operators & {"Relu", "Tanh"} == {activation.capitalize()}
+        assert modules & {torch.nn.ReLU, torch.nn.Tanh} == {{"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}[activation]}
+        kept[activation] = policy.logits(observed(policy, 5)[0])
+    # Of the same weights: it makes a difference.
+    assert not np.allclose(kept["relu"], kept["tanh"])
 
 
 def test_an_onnx_file_says_what_it_plays(tmp_path: Path):

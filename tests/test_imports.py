@@ -57,11 +57,17 @@ FIRST_PARTY = {
     "holmes/state": ("bits", "kernels", "holmes.cards"),
     "holmes/notation": ("checks", "game", "naming", "holmes.cards", "holmes.state"),
     "holmes/": ("bits", "doors", "kernels", "layout", "game", "holmes"),
-    "sleuth/transcript": ("naming", "transcripts", "sleuth.cards", "sleuth.notation", "sleuth.state", "sleuth.rules"),
+    "sleuth/transcript": (
+        *("doors", "naming", "transcripts"),
+        *("sleuth.cards", "sleuth.checked", "sleuth.notation", "sleuth.state", "sleuth.rules"),
+    ),
     "sleuth/__init__": ("options", "sleuth"),
     # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see
     # the test below).
-    "sleuth/checked": ("doors", "options", "sleuth.cards", "sleuth.state", "sleuth.view"),
+    "sleuth/checked": (
+        *("checks", "doors", "options"),
+        *("sleuth.cards", "sleuth.invariants", "sleuth.state", "sleuth.view"),
+    ),
     "sleuth/doors": (
         *("game", "game_doors"),
         *("sleuth.checked", "sleuth.invariants", "sleuth.results", "sleuth.rules", "sleuth.state", "sleuth.view"),

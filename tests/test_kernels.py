@@ -13,7 +13,7 @@ import pytest
 from sleuth_env import sleuth as kernels
 from sleuth_env.sleuth.cards import Options, make_rules, num_actions
 from tests.support import fixed_games
-from tests.support.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
+from tests.support.strategies import ALL_VARIANTS, EVERY_VARIANT, PLAYER_COUNTS, option_name
 
 
 def test_plain_python_and_compiled_kernels_write_the_same_bytes() -> None:
@@ -25,7 +25,7 @@ def test_plain_python_and_compiled_kernels_write_the_same_bytes() -> None:
     assert plain.stdout == fixed_games.digest()
 
 
-@pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+@pytest.mark.parametrize("options", EVERY_VARIANT, ids=option_name)
 def test_a_row_of_a_batch_is_a_batch_of_one(options: Options) -> None:
     rules = make_rules(options)
     chance = np.random.default_rng(3)
@@ -105,7 +105,7 @@ def moments(options: Options) -> np.ndarray:
     return np.array(list(found.values()), states.dtype)
 
 
-@pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+@pytest.mark.parametrize("options", EVERY_VARIANT, ids=option_name)
 def test_an_action_is_taken_where_it_is_legal_and_else_changes_no_byte(options: Options) -> None:
     rules = make_rules(options)
     size = num_actions(options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -391,6 +392,100 @@ def test_undo_goes_back_to_the_last_decision_and_the_text_says_so(
     # The bots do what they would have done.
     assert texts[1] == f"{texts[0]}# decisions taken back: 2\n"
     assert sleuth.parse_game(texts[1]).last_state == sleuth.parse_game(texts[0]).last_state
+
+
+class Mindful:
+    """Ask and exchange by all that it has seen in this game: only with the same memory does it the same."""
+
+    name = "mindful"
+
+    def __init__(self, asked: list[Any]) -> None:
+        self.asked = asked
+        self.memory: dict[int, list[int]] = {}
+
+    def __deepcopy__(self, memo: Any) -> Mindful:
+        return Mindful(self.asked)
+
+    def act_in(
+        self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, games: np.ndarray, seats: np.ndarray
+    ) -> np.ndarray:
+        (game,) = games.tolist()
+        past = self.memory.setdefault(game, [])
+        past.append(zlib.crc32(views.tobytes()))
+        self.asked.append((game, int(seats[0]), int(views["seat"][0])))
+        quiet = legal[0].copy()
+        blocks = sleuth.action_blocks(Options(num_players=3))
+        for name in ("final", "accuse"):
+            quiet[blocks[name]] = 0
+        return np.random.default_rng([int(seeds[0]), *past]).choice(np.flatnonzero(quiet), 1)
+
+    def forget(self, games: np.ndarray) -> None:
+        for game in games.tolist():
+            self.memory.pop(game, None)
+
+
+def with_mindful(lines: list[str], record: Any = None) -> tuple[Session, list[Any]]:
+    """Return a session in which some lines were typed, and what its opponents, who remember, were told."""
+    typed = iter(lines)
+    asked: list[Any] = []
+
+    def read(prompt: str, words: Sequence[str]) -> str:
+        try:
+            return next(typed)
+        except StopIteration:
+            raise EOFError from None
+
+    options = Options(num_players=3, first_player="seat_0")
+    bots = [Mindful(asked)] * 2
+    session = Session(sleuth, options, bots, 0, 5, read, lambda text: None, record=record)
+    with pytest.raises(EOFError):
+        session.run()
+    return session, asked
+
+
+def memories(session: Session) -> list[list[int]]:
+    """Return what the players of a session remember: of this game, and of no other."""
+    ((_, copies),) = session.table._copies
+    (number,) = session.table.games.tolist()
+    assert all(list(player.memory) == [number] for player in copies.values())
+    return [copies[seat].memory[number] for seat in sorted(copies)]
+
+
+PLAIN = ["exchange", "", "", "exchange", "", "", "exchange", ""]
+
+
+def test_an_opponent_that_remembers_is_told_one_game_number_and_its_seat() -> None:
+    session, asked = with_mindful(PLAIN)
+    assert len(session.actions) > 15
+    assert {(game, seat) for game, seat, _ in asked} == {(0, 1), (0, 2)}
+    assert all(seat == seen for _, seat, seen in asked)
+    assert len(memories(session)) == 2
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["ask +1 red", "", "undo", "undo", *PLAIN],
+        [*PLAIN[:4], "", "undo", *PLAIN[4:]],
+        [*PLAIN, "undo", "undo", "undo", *PLAIN[5:]],
+        [*PLAIN, *["undo"] * 8, "ask +1 red", "undo", *PLAIN],
+    ],
+)
+def test_an_opponent_that_remembers_knows_nothing_of_what_was_taken_back(lines: list[str]) -> None:
+    plain, _ = with_mindful(PLAIN)
+    undone, asked = with_mindful(lines)
+    assert undone.undone
+    assert undone.actions == plain.actions
+    assert memories(undone) == memories(plain)
+    assert len({game for game, _, _ in asked}) > 1
+
+
+def test_an_opponent_that_remembers_goes_on_with_a_saved_game_as_if_it_had_not_been_left() -> None:
+    whole, _ = with_mindful(PLAIN)
+    begun, _ = with_mindful(PLAIN[:5])
+    again, _ = with_mindful(PLAIN[5:], sleuth.parse_game(begun.text))
+    assert again.actions == whole.actions
+    assert memories(again) == memories(whole)
 
 
 @pytest.mark.parametrize("given", [[], ["--opponents", "sheet,sheet", "--seat", "player_0"]], ids=["remark", "given"])

@@ -15,10 +15,11 @@ from sleuth_env import Options, SleuthVecEnv, SoloEnv, make_player, play_match, 
 from sleuth_env.cli.commands import main
 from sleuth_env.matches.match import evaluate
 from sleuth_env.matches.players import source_of
-from sleuth_env.matches.table import Table
+from sleuth_env.matches.table import LEARNER_SEAT, Table
 from sleuth_env.policies.policy import load_policy, save_policy
 from sleuth_env.policies.policy_file import PolicyError
 from tests.support.policies import THREE, VERSIONS, random_policy
+from tests.support.terminal import said, type_in
 
 FILE = """
 import numpy as np
@@ -62,7 +63,8 @@ class Broken:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
+    # A relative entry, which some library may have left, means what was the current folder when Python used it first.
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if Path(entry).is_absolute()])
     (tmp_path / "mine.py").write_text(FILE)
     return tmp_path
 
@@ -156,7 +158,7 @@ def test_a_player_is_named_in_a_file_or_a_module(folder: Path, place: str, name:
     assert make_player(text, THREE).name == called
     assert play_match(sleuth, THREE, [text, "random", "random"], 2).entries[0].name == text
     SoloEnv(num_players=3, opponents=text).reset(seed=1)
-    assert source_of(text).resolve() == (folder / "mine.py").resolve()
+    assert source_of(text, sleuth).resolve() == (folder / "mine.py").resolve()
 
 
 def test_a_file_that_has_changed_is_read_again(folder: Path):
@@ -223,6 +225,41 @@ def test_the_commands_take_players_of_ones_own(folder: Path, capsys: pytest.Capt
     named = ["mine.py:Careful", "--against", "mine.py:last,random", "--games", "3", "--options", "num_players=3"]
     assert main(["evaluate", *named]) == 0
     assert "mine.py:last" in capsys.readouterr().out
+
+
+def test_a_person_plays_against_players_of_ones_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    type_in(monkeypatch, "exchange\n")
+    assert main(["play", "--seed", "1", "--opponents", "mine.py:Knowing,mine:last", "--save", "game.txt"]) == 0
+    output, errors = said(capsys)
+    assert "player_1 (+1) is knowing-3, player_2 (+2) is last." in output
+    assert errors == ""
+    # A text that somebody else may have written runs no code.
+    assert main(["play", "--continue", "game.txt"]) == 2
+    assert "name the opponents by --opponents" in said(capsys)[1]
+    type_in(monkeypatch, "")
+    assert main(["play", "--continue", "game.txt", "--opponents", "mine.py:Knowing,mine:last"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("mine.py:Carefull", "has no 'Carefull', perhaps Careful"),
+        ("mine.py:Broken", "mine.py:36: KeyError: 'no weights'"),
+        ("absent.py:Bot", "'absent.py' cannot be read: there is no such file"),
+        ("mine.py:failing", "mine.py:23: NameError: name 'nothing' is not defined"),
+        ("mine.py:illegal", "may not choose action 0"),
+    ],
+)
+def test_what_goes_wrong_in_a_person_s_opponent_is_one_line(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, message: str
+):
+    type_in(monkeypatch, "exchange\n\n\n\n")
+    assert main(["play", "--seed", "5", "--opponents", name, "--options", "first_player=seat_0"]) == 2
+    (line,) = said(capsys)[1].splitlines()
+    assert line.startswith("sleuth: ")
+    assert message in line
 
 
 def test_a_policy_file_names_no_code(folder: Path):
@@ -309,6 +346,25 @@ def test_a_model_acts_as_its_policy_file_does(folder: Path):
         observation, _, terminated, truncated, _ = env.step(action)
         if terminated or truncated:
             break
+
+
+def test_a_recurrent_model_is_refused_by_what_it_is(folder: Path, capsys: pytest.CaptureFixture[str]):
+    from sb3_contrib import RecurrentPPO
+
+    from sleuth_env import policy_from_sb3
+
+    env = SoloEnv(num_players=3, opponents="random", record="raw")
+    named = {"lstm_hidden_size": 8, "net_arch": []}
+    made = RecurrentPPO("MlpLstmPolicy", env, n_steps=8, batch_size=8, policy_kwargs=named)
+    made.save("model.zip")
+    message = r"is a recurrent model, which remembers its games: .* write a player with a method act_in"
+    with pytest.raises(PolicyError, match=f"^model.zip {message}"):
+        make_player("model.zip", THREE, allow_pickle=True)
+    with pytest.raises(PolicyError, match=f"^policy {message}"):
+        policy_from_sb3(made, THREE)
+    assert main(["match", "model.zip", "random", "random", "--games", "3", "--allow-pickle"]) == 2
+    (line,) = said(capsys)[1].splitlines()
+    assert "is a recurrent model" in line
 
 
 @pytest.mark.parametrize(
@@ -437,6 +493,30 @@ class Forgetful(Rememberer):
         other = Forgetful()
         other.memory = {game: [*past] for game, past in self.memory.items()}
         return other
+
+
+def test_to_be_reminded_of_a_game_is_to_have_played_it():
+    logs: list[list[Any]] = [[], []]
+    played, led = (Table(sleuth, THREE, 1, [Rememberer(log)], 0) for log in logs)
+    for table in (played, led):
+        table.deal(0, 8)
+    for _ in range(3):
+        played.play_round()
+        led.remind(0)
+        led.seats[:] = LEARNER_SEAT
+        # There is nobody to remind at a table of learners.
+        led.remind(0)
+        assert led.step(0, played.last_actions).all()
+        led.seats[:] = 0
+    assert not played.finished[0]
+    assert [(seat, player.memory) for player, _, seat in logs[0]] == [
+        (seat, player.memory) for player, _, seat in logs[1]
+    ]
+    for table in (played, led):
+        table.play_on()
+        # Nor in a game that is over.
+        table.remind(0)
+    assert led.states.tobytes() == played.states.tobytes()
 
 
 def test_a_player_that_remembers_is_evaluated():

@@ -16,7 +16,7 @@ from sleuth_env.sleuth.bots.racer import CHANCE, FEATURES, Daring, RacerBot, out
 from sleuth_env.sleuth.cards import Options
 from sleuth_env.sleuth.state import MUST_ACCUSE, OFFER, OUT
 from tests.support.bot_games import BotGames
-from tests.support.strategies import ALL_VARIANTS, option_name
+from tests.support.strategies import EVERY_VARIANT, option_name
 from training import fit_racer
 
 GAMES = [Options(3), Options(4, missing=2), Options(4, super_sleuth=True, double_interrogation=True)]
@@ -96,7 +96,7 @@ def test_the_race_is_told_in_numbers() -> None:
             assert race[row, FEATURES.index("rivals")] == np.log(3)
 
 
-@pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+@pytest.mark.parametrize("options", EVERY_VARIANT, ids=option_name)
 def test_every_game_has_an_outlook(options: Options) -> None:
     assert {moment: weights.size for moment, weights in outlook(options).items()} == {
         "offer": len(FEATURES),

@@ -33,7 +33,7 @@ from sleuth_env.sleuth import (
 )
 from sleuth_env.sleuth.cards import NUM_GEMS
 from tests.support.replaying import Replay
-from tests.support.strategies import ALL_VARIANTS, KNOWING, LIVELY, PATIENT, RASH, option_name
+from tests.support.strategies import ALL_VARIANTS, EVERY_VARIANT, KNOWING, LIVELY, PATIENT, RASH, option_name
 from tests.support.substitution import play
 
 # What follows from the view and the deal; the rest is drawn.
@@ -72,7 +72,7 @@ def moments(options: Options, players=(PATIENT, LIVELY, RASH, KNOWING), seed: in
     return found
 
 
-@pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+@pytest.mark.parametrize("options", EVERY_VARIANT, ids=option_name)
 def test_the_viewer_cannot_tell_a_rebuilt_game_from_its_own(options: Options) -> None:
     rules = make_rules(options)
     rng = np.random.default_rng(1)

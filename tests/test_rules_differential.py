@@ -14,6 +14,7 @@ from tests.support.comparison import play_batch
 from tests.support.strategies import (
     ALL_COMBINATIONS,
     ALL_VARIANTS,
+    EVERY_VARIANT,
     KNOWING,
     LIVELY,
     PATIENT,
@@ -32,7 +33,7 @@ def seeds(count: int, of: str) -> list[int]:
     return [chance.getrandbits(64) for _ in range(count)]
 
 
-@pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+@pytest.mark.parametrize("options", EVERY_VARIANT, ids=option_name)
 def test_kernel_and_oracle_agree_in_every_variant(options: Options) -> None:
     for name, player in PLAYERS.items():
         count = 2 if player is PATIENT else 8

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import random
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,50 @@ def test_opponents_that_come_later_are_copied_too(tmp_path: Path, monkeypatch: p
     (tmp_path / "one.safetensors").unlink()  # it has left, but games of its may be under way
     assert main(["--resume", str(run), "--total-steps=256"]) == 0
     assert len(list((run / "inputs").glob("*.safetensors"))) == 3
+
+
+MINE = """
+import numpy as np
+from neighbour import chosen
+
+class First:
+    name = "first"
+    def act(self, views, legal, seeds):
+        return chosen(legal)
+"""
+CHOSEN = "def chosen(legal):\n    return legal.argmax(axis=1)\n"
+
+
+@pytest.mark.parametrize("algorithm", ["maskable_ppo", "ppo"])
+def test_a_player_in_a_python_file_is_copied_and_one_in_a_module_is_watched(
+    algorithm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    for module in ("neighbour", "watched"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if Path(entry).is_absolute()])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "neighbour.py").write_text(CHOSEN)
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "watched.py").write_text(MINE)
+    changes: dict[str, Any] = {
+        "algorithm": algorithm,
+        "run": "run",
+        "opponents": TINY["opponents"] | {"bots": {"mine.py:First": 1.0, "watched:First": 1.0}},
+        "evaluation": TINY["evaluation"] | {"against": ["mine.py:First"]},
+        "ppo": TINY["ppo"] | {"value_first": 64},
+    }
+    (tmp_path / "run.yaml").write_text(yaml.safe_dump(TINY | changes))
+    assert main(["run.yaml", "--total-steps=128"]) == 0
+    assert len(list((tmp_path / "run" / "inputs").glob("*.py"))) == 1  # of the same content
+    (tmp_path / "mine.py").write_text("raise RuntimeError('this is not the copy')")
+    (tmp_path / "watched.py").write_text(MINE + "\n")
+    capsys.readouterr()
+    assert main(["--resume", "run", "--total-steps=256"]) == 0
+    first, second = sorted(capsys.readouterr().err.splitlines())
+    assert first.startswith("note: mine.py:First has changed since the run began")
+    assert first.endswith("the run goes on with the copy in run/inputs")
+    assert second.startswith("note: watched:First has changed since the run began")
+    assert second.endswith("the run goes on with it")
 
 
 def test_an_index_that_is_none_is_refused_in_one_line(

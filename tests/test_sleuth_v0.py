@@ -16,9 +16,9 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from sleuth_env import sleuth_v0
 from sleuth_env.sleuth import RECORDS, Options, action_blocks, num_actions, observation_layout
 from tests.support.playing import keywords, play, play_out
-from tests.support.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
+from tests.support.strategies import EVERY_VARIANT, PLAYER_COUNTS, option_name
 
-every_variant = pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+every_variant = pytest.mark.parametrize("options", EVERY_VARIANT, ids=option_name)
 every_count = pytest.mark.parametrize("num_players", PLAYER_COUNTS)
 raw_or_wrapped = pytest.mark.parametrize("make", [sleuth_v0.raw_env, sleuth_v0.env], ids=["raw", "wrapped"])
 
@@ -72,7 +72,7 @@ def test_it_passes_the_render_test(num_players: int) -> None:
         render_test(lambda **named: sleuth_v0.env(num_players=num_players, **named))
 
 
-@pytest.fixture(params=ALL_VARIANTS, ids=option_name)
+@pytest.fixture(params=EVERY_VARIANT, ids=option_name)
 def env(request: pytest.FixtureRequest) -> Any:
     """A game of every variant, dealt."""
     env = sleuth_v0.raw_env(**keywords(request.param))

@@ -20,9 +20,9 @@ from sleuth_env.actions import IllegalAction
 from sleuth_env.sleuth import RECORDS, Options, action_name, draw_ansi, make_bot, num_actions, observation_size
 from sleuth_env.sleuth_v0 import SoloEnv, SoloVectorEnv
 from tests.support.playing import digest, episode, keywords, some_steps
-from tests.support.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
+from tests.support.strategies import EVERY_VARIANT, PLAYER_COUNTS, option_name
 
-every_variant = pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+every_variant = pytest.mark.parametrize("options", EVERY_VARIANT, ids=option_name)
 every_count = pytest.mark.parametrize("num_players", PLAYER_COUNTS)
 RANDOM = "random"
 

@@ -16,9 +16,9 @@ from sleuth_env.actions import IllegalAction
 from sleuth_env.sleuth import Options, draw_ansi
 from sleuth_env.sleuth_v0 import SoloEnv, SoloVectorEnv
 from tests.support.playing import choose, digest, keywords
-from tests.support.strategies import ALL_VARIANTS, option_name
+from tests.support.strategies import EVERY_VARIANT, option_name
 
-every_variant = pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+every_variant = pytest.mark.parametrize("options", EVERY_VARIANT, ids=option_name)
 
 
 def trajectories(num_envs: int, mode: str, **named: Any) -> list[Any]:

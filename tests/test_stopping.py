@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +20,11 @@ import pytest
 import yaml
 
 import sleuth_env
-from sleuth_env import sleuth_v0
+from sleuth_env import sleuth, sleuth_v0
 from sleuth_env.cli.streams import WriteError, write_text
 from sleuth_env.policies.policy_file import PolicyError, read_metadata
 from sleuth_env.threads import Threads
+from tests.support.damage import FACES
 from tests.support.terminal import without_notice
 from tests.test_train import TINY, the_line
 from training.config_file import ConfigError, read_file
@@ -42,24 +45,71 @@ def tiny(tmp_path: Path) -> Path:
 # --- forks and threads ---
 
 
+def succeeds_in_a_fork(check: Callable[[], bool]) -> bool:
+    """Return whether a check is true in a forked process; there it must not take 30 seconds."""
+    child = os.fork()
+    if not child:
+        code = 1
+        with contextlib.suppress(BaseException):
+            code = 0 if check() else 2
+        os._exit(code)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return status == 0
+        time.sleep(0.05)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
 def test_threads_are_made_anew_in_a_forked_process() -> None:
     threads = Threads(2)
     assert threads.each(abs, [-1, 2]) == [1, 2]
-    child = os.fork()
-    if not child:
-        os._exit(0 if threads.each(abs, [-3, 4]) == [3, 4] else 1)
-    for _ in range(200):
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            break
-        time.sleep(0.05)
-    else:
-        os.kill(child, signal.SIGKILL)
-    assert (done, status) == (child, 0)
+    assert succeeds_in_a_fork(lambda: threads.each(abs, [-3, 4]) == [3, 4])
     assert threads.each(abs, [-5, 6]) == [5, 6]
     threads.close()
     with pytest.raises(RuntimeError, match="closed"):
         threads.each(abs, [1])
+
+
+FORKED: dict[str, Callable[[], Any]] = {
+    "solo vector": lambda: sleuth_env.SoloVectorEnv(4, num_players=3, opponents="sheet"),
+    "vector": lambda: sleuth_env.SleuthVectorEnv(4, threads=2, num_players=3),
+    "make_vec": lambda: gymnasium.make_vec("sleuth_env/SleuthSelfPlay-v0", 4, threads=2, num_players=3),
+    "make_vec of a solo environment": lambda: gymnasium.make_vec("sleuth_env/Sleuth-v0", 4, num_players=3),
+}
+
+
+def played_on(envs: Any) -> list[Any]:
+    """Return what a batch of games shows in some steps."""
+    shown = []
+    for _ in range(10):
+        seen, rewards, *_ = envs.step(envs.unwrapped.action_masks().argmax(axis=1))
+        shown.append([seen.tobytes(), rewards.tobytes()])
+    return shown
+
+
+@pytest.mark.parametrize("face", FORKED)
+def test_a_batch_of_games_goes_on_in_a_forked_process_and_in_its_parent(face: str) -> None:
+    envs = FORKED[face]()
+    envs.reset(seed=1)
+    played_on(envs)
+    twin = FORKED[face]()
+    twin.reset(seed=1)
+    played_on(twin)
+    expected = played_on(twin)
+    assert succeeds_in_a_fork(lambda: played_on(envs) == expected)
+    assert succeeds_in_a_fork(lambda: len(played_on(fresh(face))) == 10)
+    assert played_on(envs) == expected
+    envs.close()
+
+
+def fresh(face: str) -> Any:
+    envs = FORKED[face]()
+    envs.reset(seed=2)
+    return envs
 
 
 def test_training_runs_in_any_thread(tiny: Path) -> None:
@@ -101,7 +151,26 @@ def test_every_face_refuses_to_go_on_after_close(face: str) -> None:
             call()
 
 
+@pytest.mark.parametrize("face", FACES)
+def test_no_face_goes_back_to_a_snapshot_after_close(face: str) -> None:
+    env = FACES[face](sleuth, {"num_players": 3})
+    env.reset()
+    saved = env.get_state()
+    env.close()
+    for given in (saved, "not a snapshot"):
+        with pytest.raises(gymnasium.error.ClosedEnvironmentError, match="has been closed"):
+            env.set_state(given)
+
+
 # --- signals ---
+
+
+@pytest.fixture(autouse=True)
+def children_are_hung_up() -> Iterator[None]:
+    """Let children begin as in a shell: under nohup they would inherit that a closed terminal is ignored."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
@@ -146,7 +215,10 @@ def test_a_hang_up_saves_a_checkpoint(tiny: Path, tmp_path: Path) -> None:
         process.send_signal(signal.SIGHUP)
         # The shell sends another.
         process.send_signal(signal.SIGHUP)
-        assert process.wait(60) == 129
+        try:
+            assert process.wait(60) == 129
+        finally:
+            process.kill()
     assert max(int(path.stem) for path in (tmp_path / "run" / "checkpoints").glob("*.pt")) > 0
 
 

@@ -17,6 +17,7 @@ from sleuth_env.policies.policy import load_policy
 from sleuth_env.policies.policy_file import read_metadata
 from sleuth_env.sleuth import Options
 from tests.support.another import another_game
+from tests.support.terminal import said
 from training.config import make_config
 from training.curve import STEPS
 from training.maskable import CardPolicy
@@ -205,6 +206,85 @@ def test_nothing_at_all_is_refused_and_help_lists_every_key(capsys: pytest.Captu
     text = capsys.readouterr().out
     for key in ("--ppo.learning-rate", "--options.num-players", "--opponents.past-selves", "--resume"):
         assert key in text
+
+
+# --- players of one's own ---
+
+MINE = """
+import numpy as np
+
+class First:
+    name = "first"
+    def act(self, views, legal, seeds):
+        return legal.argmax(axis=1)
+
+def last(observations, masks):
+    return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+last.record = "raw"
+
+def failing(observations, masks):
+    return masks.argmax(axis=1) + nothing
+failing.record = "raw"
+
+def illegal(observations, masks):
+    return masks.argmin(axis=1)
+illegal.record = "raw"
+
+class Halves(First):
+    name = "halves"
+    def act(self, views, legal, seeds):
+        return legal.argmax(axis=1) / 2
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(MINE)
+
+
+@pytest.mark.parametrize("algorithm", ["maskable_ppo", "ppo"])
+def test_opponents_in_python_files_are_played_against_and_evaluated_against(
+    mine: None, algorithm: str, tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    bots = {"mine.py:last": 1.0, "mine.py:First": 0.5}
+    config = {**TINY, "algorithm": algorithm, "run": "run", "opponents": {"bots": bots, "past_selves": 0}}
+    config["evaluation"] = {**TINY["evaluation"], "against": ["mine.py:First", "random"]}
+    tiny.write_text(yaml.safe_dump(config))
+    assert main([str(tiny), "--total-steps=128"]) == 0
+    assert said(capsys)[1] == ""
+    last = curve(tmp_path / "run")[-1]
+    assert any("mine.py:First" in name and value for name, value in last.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "code"),
+    [
+        ("absent.py:Bot", "'absent.py' cannot be read: there is no such file", 2),
+        ("mine.py:Firs", "has no 'Firs', perhaps First", 2),
+        ("mine.py", "is named FILE.py:NAME or MODULE:NAME, got 'mine.py'", 2),
+        ("mine.py:np", "must be an object with a name and a method act", 2),
+        # While it plays.
+        ("mine.py:failing", "mine.py:14: NameError: name 'nothing' is not defined", 1),
+        ("mine.py:illegal", "may not choose action 0", 1),
+        ("mine.py:Halves", "must return one action for each game", 1),
+    ],
+)
+@pytest.mark.parametrize(
+    "where",
+    [
+        "--algorithm=ppo --opponents.bots={%s:1}",
+        "--algorithm=maskable_ppo --opponents.bots={%s:1}",
+        "--algorithm=ppo --evaluation.against=[%s]",
+    ],
+)
+def test_what_goes_wrong_in_an_opponent_is_one_line(
+    mine: None, where: str, name: str, message: str, code: int, tiny: Path, capsys: pytest.CaptureFixture[str]
+):
+    words = where.replace("{%s:1}", f"{{'{name}': 1}}").replace("%s", name).split(" ", 1)
+    assert main([str(tiny), "--total-steps=128", *words]) == code
+    (line,) = said(capsys)[1].splitlines()
+    assert message in line
 
 
 # --- other games ---

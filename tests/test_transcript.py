@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sleuth_env.doors import ArrayError
 from sleuth_env.sleuth import notation
 from sleuth_env.sleuth.cards import NUM_GEMS, NUM_SEARCH_CARDS, Options, make_rules
 from sleuth_env.sleuth.notation import NotationError, parse_action
@@ -89,7 +90,7 @@ def test_only_a_fresh_deal_can_begin_a_game_text():
     game = parse_game(TEXT)
     with pytest.raises(NotationError, match="fresh deal"):
         game_text(game.options, game.states[3], game.actions[3:])
-    with pytest.raises(NotationError, match="one STATE record"):
+    with pytest.raises(ArrayError, match="first_state must be one STATE record"):
         game_text(game.options, game.states[:2], [])
 
 

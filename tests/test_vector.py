@@ -18,7 +18,7 @@ from sleuth_env.actions import IllegalAction
 from sleuth_env.sleuth import OptionError, Options
 from sleuth_env.sleuth_v0 import SleuthVectorEnv
 from tests.support.playing import choose, keywords
-from tests.support.strategies import ALL_VARIANTS, option_name
+from tests.support.strategies import EVERY_VARIANT, option_name
 
 
 def steps(envs: SleuthVectorEnv, number: int, accuse: float = 0.1, seed: int = 5) -> list[list[Any]]:
@@ -45,7 +45,7 @@ def steps(envs: SleuthVectorEnv, number: int, accuse: float = 0.1, seed: int = 5
     return rows
 
 
-@pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+@pytest.mark.parametrize("options", EVERY_VARIANT, ids=option_name)
 def test_every_row_is_the_game_of_a_pettingzoo_environment(options: Options) -> None:
     envs = SleuthVectorEnv(3, **keywords(options))
     singles = [sleuth_v0.raw_env(**keywords(options)) for _ in range(3)]
@@ -325,6 +325,74 @@ def test_games_go_on_from_a_snapshot():
     first = played(60)
     envs.set_state(state)
     assert played(60) == first
+
+
+def everything_shown(envs: SleuthVectorEnv) -> list[Any]:
+    """Return all that an environment shows of its games."""
+    rows, seen = envs.final_observations()
+    arrays = (
+        envs.views(),
+        envs.action_masks(),
+        envs.acting_seat,
+        envs.earned,
+        rows,
+        seen,
+        envs.final_views()[1],
+        envs.final_standings()[1],
+    )
+    return [envs.reveal(), *(array.tobytes() for array in arrays)]
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED])
+def test_a_snapshot_taken_while_some_games_are_finished_restores_them(mode: AutoresetMode) -> None:
+    def made() -> SleuthVectorEnv:
+        envs = SleuthVectorEnv(6, num_players=3, max_turns=3, autoreset_mode=mode)
+        envs.reset(seed=1)
+        return envs
+
+    def played(envs: SleuthVectorEnv, number: int, seed: int) -> Any:
+        """Play some steps at random; iterate over what was given and which games are over."""
+        rng = np.random.default_rng(seed)
+        over = envs._over.copy()
+        for _ in range(number):
+            if mode is AutoresetMode.DISABLED and over.any():
+                envs.reset(options={"reset_mask": over})
+            masks = envs.action_masks()
+            actions = (masks * rng.random(masks.shape)).argmax(axis=1)
+            seen, rewards, terminated, truncated, infos = envs.step(actions)
+            over = terminated | truncated
+            named = {name: array.tobytes() for name, array in infos.items()}
+            yield over, [seen.tobytes(), rewards.tobytes(), terminated.tobytes(), truncated.tobytes(), named]
+
+    envs = made()
+    snapped = 0
+    for number, (over, _) in enumerate(played(envs, 30, 7)):
+        if not over.any() or over.all():
+            continue
+        snapped += 1
+        state = pickle.loads(pickle.dumps(envs.get_state()))
+        before = everything_shown(envs)
+        new = made()
+        used = made()
+        for _ in played(used, 20, 8):
+            pass
+        for other in (new, used):
+            other.set_state(state)
+            assert everything_shown(other) == before
+            twin = copy.deepcopy(envs)
+            ways = [[given for _, given in played(one, 12, number)] for one in (twin, other)]
+            assert ways[0] == ways[1]
+            assert everything_shown(twin) == everything_shown(other)
+    assert snapped > 3
+
+
+def test_finished_games_mean_nothing_where_the_next_ones_follow_at_once() -> None:
+    envs = SleuthVectorEnv(2, num_players=3, max_turns=1, autoreset_mode=AutoresetMode.NEXT_STEP)
+    envs.reset(seed=1)
+    while not len(envs.final_views()[0]):
+        envs.step(envs.action_masks().argmax(axis=1))
+    with pytest.raises(ValueError, match="actor of the snapshot does not fit this environment"):
+        SleuthVectorEnv(2, num_players=3, max_turns=1).set_state(envs.get_state())
 
 
 def test_an_option_of_reset_that_is_unknown_is_refused() -> None:

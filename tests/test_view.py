@@ -14,7 +14,7 @@ from sleuth_env.sleuth.view import VIEW, view
 from tests.support.comparison import Duel, assert_equal
 from tests.support.knowledge import expected_view
 from tests.support.oracle import ACTIONS
-from tests.support.strategies import ALL_VARIANTS, KNOWING, LIVELY, RASH, Player, option_name
+from tests.support.strategies import EVERY_VARIANT, KNOWING, LIVELY, RASH, Player, option_name
 
 
 def assert_views_agree(options: Options, states: np.ndarray, duel: Duel, seats: Iterable[int]) -> None:
@@ -48,7 +48,7 @@ def check_views(options: Options, seed: int, player: Player) -> None:
         assert_views_agree(options, states, duel, chance.sample(everybody, 2) if declined else everybody)
 
 
-@pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+@pytest.mark.parametrize("options", EVERY_VARIANT, ids=option_name)
 def test_each_seat_sees_what_it_knows_and_nothing_else(options: Options) -> None:
     for seed, player in enumerate((LIVELY, RASH, KNOWING)):
         check_views(options, seed, player)

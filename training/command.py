@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sleuth_env.actions import IllegalAction
 from sleuth_env.game import Game
+from sleuth_env.matches.table import MatchError
 from sleuth_env.policies.policy_file import PolicyError
 
 from .config import ConfigError, read_config, read_resumed
@@ -62,7 +64,8 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         say(ended(run, number))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped at once; nothing is lost up to the last checkpoint in {run.folder}") from None
-    except (OSError, MemoryError, RuntimeError, PolicyError) as error:
+    # The last two are of opponents.
+    except (OSError, MemoryError, RuntimeError, PolicyError, MatchError, IllegalAction) as error:
         if isinstance(error, OutputError) or (isinstance(error, OSError) and error.errno in FULL):
             error.strerror = f"{error.strerror}; go on later with: {RESUME} {run.folder}"
         code = failed(error, 1)

@@ -1,7 +1,9 @@
 """The files that a run plays with: copied into its folder by content, so that it needs no others.
 
 In the folder ``inputs`` lie the copies, each named by the SHA-256 of its content, and ``index.yaml``
-with the name that the configuration has for each and where it came from.
+with the name that the configuration has for each and where it came from. Policy files and Python
+files are played from their copies. A player of a module (``MODULE:NAME``) is imported as ever, because a
+module may be a part of a package: its copy only tells whether it has changed.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ from typing import Any
 import yaml
 
 from sleuth_env.files import write_atomically
-from sleuth_env.matches.players import make_player
-from sleuth_env.policies.policy_file import SUFFIX, located, names_file
+from sleuth_env.matches.imported import PYTHON, in_file, moved, search_folder
+from sleuth_env.matches.players import make_player, source_of
+from sleuth_env.policies.policy_file import SUFFIX, names_file
 
 from .config import Config, ConfigError
 from .config_file import read_file, shown
@@ -56,46 +59,50 @@ class Inputs:
         self.folder = folder / FOLDER
         index = self.folder / INDEX
         self.sources = _read_index(index) if index.exists() else {}
-        self._fresh: dict[str, bytes] = {}  # contents by their digests, until they are kept
+        self._fresh: dict[str, bytes] = {}  # contents by the names of their copies, until they are kept
 
     def player(self, name: str) -> Any:
-        """Return the player that a name of the configuration means: a bot, or a policy file.
+        """Return the player that a name of the configuration means: a bot, or one of a file or module.
 
         Raises:
             ValueError: there is none, it cannot play this game, or its copy is damaged.
             OSError: a file cannot be read.
         """
-        options = self.config.options
-        game = self.config.module
-        if not names_file(name):
-            return make_player(name, options, game)
+        source = source_of(name, self.config.module)
         if name not in self.sources:
-            return self._first_read(name)
-        digest = self.sources[name].sha256
-        if digest in self._fresh:
-            return make_player(name, options, game)
-        copy = self.folder / f"{digest}{SUFFIX}"
+            return self._made(name) if source is None else self._first_read(name, source)
+        copy = self._copy(name)
+        if copy.name in self._fresh or not _plays_copy(name):
+            return self._made(name)
         try:
             content = copy.read_bytes()
         except FileNotFoundError as error:
             raise ConfigError(f"{copy} is missing, the copy of {name} with which the run began") from error
-        if sha256(content).hexdigest() != digest:
+        if sha256(content).hexdigest() != self.sources[name].sha256:
             raise ConfigError(f"{copy} is damaged: it is not the copy of {name} with which the run began")
-        player = make_player(str(copy), options, game)
+        if in_file(name):
+            # It may import its neighbours, which have no copies.
+            search_folder(Path(self.sources[name].path).parent)
+            return self._made(moved(name, copy))
+        player = self._made(str(copy))
         # Messages name it as the configuration does.
         player.name = Path(name).name.removesuffix(SUFFIX)
         return player
 
-    def _first_read(self, name: str) -> Any:
-        path = Path(located(name, self.config.module.NAME))
+    def _made(self, text: str) -> Any:
+        return make_player(text, self.config.options, self.config.module)
+
+    def _copy(self, name: str) -> Path:
+        return self.folder / (self.sources[name].sha256 + (SUFFIX if names_file(name) else PYTHON))
+
+    def _first_read(self, name: str, path: Path) -> Any:
         before = _mark(path)
-        player = make_player(name, self.config.options, self.config.module)
+        player = self._made(name)
         content = path.read_bytes()
         if before is None or _mark(path) != before:
             raise ConfigError(f"{name} was changed while it was read; begin again")
-        digest = sha256(content).hexdigest()
-        self._fresh[digest] = content
-        self.sources[name] = Source(digest, str(path.absolute()))
+        self.sources[name] = Source(sha256(content).hexdigest(), str(path.absolute()))
+        self._fresh[self._copy(name).name] = content
         return player
 
     def keep(self) -> None:
@@ -103,8 +110,8 @@ class Inputs:
         if not self._fresh:
             return
         self.folder.mkdir(exist_ok=True)
-        for digest, content in self._fresh.items():
-            write_atomically(self.folder / f"{digest}{SUFFIX}", content)
+        for copy, content in self._fresh.items():
+            write_atomically(self.folder / copy, content)
         index = {name: asdict(source) for name, source in self.sources.items()}
         write_atomically(self.folder / INDEX, yaml.safe_dump(index, sort_keys=False).encode())
         self._fresh = {}
@@ -115,14 +122,15 @@ class Inputs:
         A missing one is left out: the run may have moved to another machine.
         """
         return [
-            f"{name} has changed since the run began ({source.path}); the run goes on with the copy in {self.folder}"
+            f"{name} has changed since the run began ({source.path}); "
+            + (f"the run goes on with the copy in {self.folder}" if _plays_copy(name) else "the run goes on with it")
             for name, source in self.sources.items()
             if self._has_changed(name, source)
         ]
 
     def _has_changed(self, name: str, source: Source) -> bool:
         path = Path(source.path)
-        copy = self.folder / f"{source.sha256}{SUFFIX}"
+        copy = self._copy(name)
         try:
             if not path.is_file() or not copy.exists():
                 return False
@@ -131,6 +139,11 @@ class Inputs:
             )
         except OSError:
             return False
+
+
+def _plays_copy(name: str) -> bool:
+    """Return whether a name means a file that says all, not a module."""
+    return names_file(name) or in_file(name)
 
 
 def _mark(path: Path) -> tuple[int, int, int] | None:

@@ -20,11 +20,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from sleuth_env.actions import any_refusal
 from sleuth_env.envs.binding import bound
 from sleuth_env.envs.snapshot import Snapshot, generator_of
 from sleuth_env.envs.vector import GameVectorEnv
 from sleuth_env.game import Bot, Records, opaque
 from sleuth_env.matches.rating import win_shares
+from sleuth_env.matches.table import checked_actions
 from sleuth_env.policies.policy import Policy
 from sleuth_env.threads import Threads
 
@@ -167,14 +169,31 @@ class PpoLearner:
         ]
 
         def chosen(number: int, rows: Ints, random: NDArray[Any]) -> Ints | Decisions:
-            choose = self._decide if number == LEARNER_NUMBER else self._opponents[self._names[number - 1]].act
-            return choose(views[rows].view(self.game.VIEW), legal[rows], random)
+            seen = views[rows].view(self.game.VIEW)
+            if number == LEARNER_NUMBER:
+                return self._decide(seen, legal[rows], random)
+            return self._choice_of(self._names[number - 1], seen, legal[rows], random)
 
         for (_, rows, _), found in zip(jobs, self.threads.each(lambda job: chosen(*job), jobs), strict=True):
             if isinstance(found, Decisions):
                 rollout.add(found, rows, seats[rows], rewards[rows])
                 self._lengths[rows, seats[rows]] += 1
             actions[rows] = found.actions if isinstance(found, Decisions) else found
+        return actions
+
+    def _choice_of(self, name: str, views: Records, legal: NDArray[np.uint8], bits: NDArray[np.uint64]) -> Ints:
+        """Let an opponent choose in some games, one a row.
+
+        Raises:
+            IllegalAction: it has chosen an illegal action.
+            MatchError: it has returned something else than one integer for each game.
+        """
+        bot = self._opponents[name]
+        actions = checked_actions(bot, bot.act(views, legal, bits), len(views))
+        inside = (actions >= 0) & (actions < legal.shape[1])
+        is_legal = inside & (legal[np.arange(len(views)), np.where(inside, actions, 0)] > 0)
+        for row in np.flatnonzero(~is_legal)[:1]:
+            raise any_refusal(self.game, self.config.options, int(actions[row]), legal[row], f"opponent {name}")
         return actions
 
     def _random(self, number: int, rows: Ints) -> NDArray[Any]:

@@ -67,7 +67,7 @@ def make_parser(words: Sequence[str]) -> Parser:
     parser.add_argument(
         "--no-confirm",
         action="store_true",
-        help="take what may lose the game, such as an accusation that is not proved, without asking whether it is meant",
+        help="take what may lose the game, such as an accusation without proof, without asking whether it is meant",
     )
     return parser
 

@@ -428,14 +428,19 @@ class Session:
         self.write("Your last decision was taken back.")
 
     def _go_to(self, actions: Sequence[int]) -> None:
-        """Play the game again from its deal, with given actions and without asking anybody."""
+        """Play the game again from its deal, with given actions.
+
+        To players that remember games it is a new one, which they are led through: of what was
+        taken back they know nothing.
+        """
         seats = self.table.seats.copy()
         self.table.deal(0, self.seed)
         self.table.states[0] = self.first_state
-        self.table.seats[:] = LEARNER_SEAT
         for action in actions:
+            self.table.remind(0)
+            self.table.seats[:] = LEARNER_SEAT
             self.table.step(0, action)
-        self.table.seats[:] = seats
+            self.table.seats[:] = seats
         self.actions = list(actions)
 
     def _quit(self) -> None:

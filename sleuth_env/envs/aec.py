@@ -450,7 +450,9 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         Raises:
             ValueError: it is not such a snapshot, one of a game with other options, or damaged;
                 nothing has changed.
+            ClosedEnvironmentError: after `close`, which only `reset` undoes.
         """
+        self._must_be_open()
         snapshot = snapshot_of(state)
         (generator,) = snapshot.check(FACE, self.game, self.options, 1, self._parts())
         states = snapshot.records(self.game, self._buffers.rules)

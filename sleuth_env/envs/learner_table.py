@@ -197,7 +197,9 @@ class LearnerTable(Table):
 
         Raises:
             ValueError: it is not such a snapshot; nothing has changed.
+            ClosedEnvironmentError: the environment has been closed.
         """
+        self.must_be_open()
         snapshot = snapshot_of(given)
         streams = snapshot.check(face, self.game, self.options, self.num_games, {**self._parts(), **parts})
         states = snapshot.records(self.game, self.rules)

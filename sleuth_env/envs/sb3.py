@@ -236,6 +236,7 @@ class LearnerGames(Bound):
 
         Raises:
             ValueError: it is not such a snapshot; nothing has changed.
+            ClosedEnvironmentError: after `close`.
         """
         snapshot = self.table.restore(state, FACE, {"lengths": like(self._lengths, 0)})
         self._lengths = snapshot.more["lengths"].copy()

@@ -253,6 +253,7 @@ class GameSoloEnv(_Solo, gymnasium.Env[Any, int]):
 
         Raises:
             ValueError: it is not such a snapshot; nothing has changed.
+            ClosedEnvironmentError: after `close`.
         """
         snapshot = self.table.restore(state, SOLO_FACE, {"over": lambda over: type(over) is bool})
         assert self.table.streams[0] is not None

@@ -178,11 +178,12 @@ class GameVectorEnv(Bound, VectorEnv[Any, NDArray[np.int64], Any]):
         self._first_action = self._rows * self.num_actions
         self._over = np.zeros(number, np.bool_)  # whose game is over and has not been followed by another
         self._waits = False  # whether there are any
-        self._forget_ends()
+        self._keep_ends(self._rows[:0])
 
-    def _forget_ends(self) -> None:
-        self._final_rows = np.zeros(0, np.int64)
-        self._final_states = self.game.new_states(0)
+    def _keep_ends(self, rows: NDArray[np.int64]) -> None:
+        """Keep games (i8 [K]) as those that have ended last, as they are now."""
+        self._final_rows = rows
+        self._final_states = opaque(self._states)[rows].view(self._states.dtype)
 
     def _split(self, threads: int) -> None:
         self._kernels = kernels_of(self.game)
@@ -230,7 +231,7 @@ class GameVectorEnv(Bound, VectorEnv[Any, NDArray[np.int64], Any]):
                 self._streams[row] = seeding.np_random(seeds[row])[0].bit_generator
         self._deal(rows)
         self._set_over(self._over & ~np.isin(self._rows, rows))
-        self._forget_ends()
+        self._keep_ends(np.flatnonzero(self._over))
         self._each_part(self._observe)
         self._each_part(self._settle)
         self._show()
@@ -319,8 +320,7 @@ class GameVectorEnv(Bound, VectorEnv[Any, NDArray[np.int64], Any]):
 
     def _end(self, rows: NDArray[np.int64], acted: NDArray[np.int64], earned: Floats) -> dict[str, Any]:
         """Keep the games that have ended; observe them, deal the next ones and return the infos, if it is time."""
-        self._final_rows = rows
-        self._final_states = opaque(self._states)[rows].view(self._states.dtype)
+        self._keep_ends(rows)
         if self.autoreset_mode is not AutoresetMode.SAME_STEP:
             self._set_over(self._ended != GOING_ON)
             return {}
@@ -400,7 +400,7 @@ class GameVectorEnv(Bound, VectorEnv[Any, NDArray[np.int64], Any]):
         self._earned[:] = snapshot.more["earned"]
         self._seats[:] = snapshot.more["seats"]
         self._set_over(over)
-        self._forget_ends()
+        self._keep_ends(np.flatnonzero(over))
         self._each_part(self._observe)
 
     # --- what is returned ---

@@ -73,8 +73,32 @@ def search_current_folder() -> None:
     except OSError:
         # It has been removed.
         return
-    if not {"", folder} & set(sys.path):
-        sys.path.append(folder)
+    if "" not in sys.path:
+        search_folder(folder)
+
+
+def search_folder(folder: str | Path) -> None:
+    """Let modules of a folder be imported, after all others."""
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))
+
+
+def in_file(text: str) -> bool:
+    """Return whether a player's name means something in a Python file, not in a module.
+
+    >>> in_file("bots/mine.py:Careful"), in_file("mine:Careful"), in_file("sheet")
+    (True, False, False)
+    """
+    return _parts(text)[0].endswith(PYTHON)
+
+
+def moved(text: str, path: Path) -> str:
+    """Return the name of the same player in another copy of its file.
+
+    >>> moved("bots/mine.py:Careful", Path("copy.py"))
+    'copy.py:Careful'
+    """
+    return f"{path}:{_parts(text)[1]}"
 
 
 def import_player(text: str, options: Any, game: Game) -> Imported:
@@ -137,8 +161,7 @@ def _from_file(text: str, path: Path) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
     # The file may import its neighbours.
-    if str(full.parent) not in sys.path:
-        sys.path.append(str(full.parent))
+    search_folder(full.parent)
     module = ModuleType(name)
     module.__file__ = str(full)
     # Dataclasses, and whoever copies a player, look for the module there.

@@ -29,14 +29,16 @@ def names_player(text: str) -> bool:
     return names_file(text) or names_model(text) or names_code(text)
 
 
-def source_of(text: str) -> Path | None:
+def source_of(text: str, game: Game) -> Path | None:
     """Return the file that a player's name means, without reading it; None for a bot.
 
     Raises:
         PolicyError: the package has not got a policy of this name.
     """
+    if text in game.BOTS:
+        return None
     if names_file(text):
-        return Path(located(text))
+        return Path(located(text, game.NAME))
     if names_model(text):
         return Path(text)
     return file_of(text) if names_code(text) else None

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..actions import IllegalAction, action_number, refusal
+from ..actions import IllegalAction, any_refusal
 from ..bits import GAMMA, mixed_rows
 from ..checks import check_number
 from ..doors import ANY, ArrayError, array, described, marks, unchecked
@@ -255,6 +255,22 @@ class Table:
         self._forget(self.games[rows[self.actors[rows] < 0]])
         return True
 
+    def remind(self, rows: ArrayLike) -> None:
+        """Let players that remember decide in some games (int [K]), and take none of their actions.
+
+        Where a game is played again by actions that are known, it gives them the memory that they
+        had; other players are not asked.
+
+        Raises:
+            MatchError: a player has returned something else than one integer for each game.
+        """
+        rows = self._once(rows)
+        players = np.where(self.finished, LEARNER_SEAT, self._players())[rows]
+        for number, bot in enumerate(self.bots):
+            mine = rows[players == number]
+            if len(mine) and remembers(bot):
+                self._ask(bot, mine, self._take(mine), self.decision_seeds(mine))
+
     def step(self, rows: ArrayLike, actions: ArrayLike) -> NDArray[np.bool_]:
         """Take learners' decisions; bots do not answer before `play_on`.
 
@@ -402,14 +418,14 @@ class Table:
         """Let a bot decide in some games."""
         views, legal = self._views_and_masks(states)
         if not remembers(bot):
-            return _checked(bot, unchecked(bot.act)(views, legal, seeds), len(states))
+            return checked_actions(bot, unchecked(bot.act)(views, legal, seeds), len(states))
         seats = states["actor"].astype(np.int64)
         actions = np.zeros(len(states), np.int64)
         for seat in np.unique(seats).tolist():
             at = np.flatnonzero(seats == seat)
             mine = opaque(views)[at].view(views.dtype)
             chosen = self._copy_for(bot, seat).act_in(mine, legal[at], seeds[at], self.games[rows[at]], seats[at])
-            actions[at] = _checked(bot, chosen, len(at))
+            actions[at] = checked_actions(bot, chosen, len(at))
         return actions
 
     def _copy_for(self, player: Remembering, seat: int) -> Remembering:
@@ -437,11 +453,8 @@ class Table:
         """Return the error that says in the game's words what the first refused bot has done."""
         at = int(np.flatnonzero(taken == 0)[0])
         player = f"bot {self.bots[players[at]].name!r} in seat {states['actor'][at]} of game {rows[at]}"
-        try:
-            action = action_number(int(actions[at]), self._num_actions)
-        except IllegalAction as error:
-            return IllegalAction(f"{player}: {error}")
-        return refusal(self.game, self.options, action, self._views_and_masks(states[at : at + 1])[1][0], player)
+        legal = self._views_and_masks(states[at : at + 1])[1][0]
+        return any_refusal(self.game, self.options, int(actions[at]), legal, player)
 
     # A module cannot be copied or pickled; its name can.
     def __getstate__(self) -> dict[str, Any]:
@@ -453,7 +466,7 @@ class Table:
         self._kernels = kernels_of(self.game)
 
 
-def _checked(bot: Player, chosen: Any, number: int) -> NDArray[np.int64]:
+def checked_actions(bot: Player, chosen: Any, number: int) -> NDArray[np.int64]:
     """Return a bot's actions in some games (i8 [number]).
 
     Raises:

@@ -147,10 +147,18 @@ def _unpickled(path: Path) -> Any:
     # Whatever is in the file: unpickling can fail in any way.
     except Exception as error:
         raise PolicyError(f"{path} cannot be read as a model of Stable-Baselines3: {error!r}") from error
-    if hasattr(policy, "lstm_actor"):
-        raise PolicyError(f"{path} is a recurrent model, which remembers: it cannot be played from a file")
+    _must_not_remember(policy, str(path))
     policy.set_training_mode(False)
     return policy
+
+
+def _must_not_remember(policy: Any, name: str) -> None:
+    """Raise PolicyError if a policy of Stable-Baselines3 is recurrent: its answers depend on those before."""
+    if hasattr(policy, "lstm_actor"):
+        raise PolicyError(
+            f"{name} is a recurrent model, which remembers its games: it cannot be played by itself; "
+            "write a player with a method act_in that keeps its states, one for each game"
+        )
 
 
 def _record(game: Game, options: Any, space: Any, name: str) -> str:
@@ -172,6 +180,7 @@ def _is_dictionary(space: Any) -> bool:
 
 def _parts(policy: Any, name: str) -> list[Any]:
     """Return the modules of a policy of Stable-Baselines3 that lead to its logits."""
+    _must_not_remember(policy, name)
     extractor: Any = getattr(policy, "mlp_extractor", None)
     features = type(getattr(policy, "pi_features_extractor", None)).__name__
     if (

@@ -1,4 +1,4 @@
-"""Rules and views as users hand them in, checked for everything that kernels take for granted.
+"""Rules, views and states as users hand them in, checked for everything that others take for granted.
 
 Axis letters: ``B`` views.
 """
@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ..doors import ANY, ArrayError, Ranges, described, records
+from ..checks import check_number
+from ..doors import ANY, ArrayError, Ranges, described, one_record, records
 from ..options import OptionError
 from .cards import (
     ALL_GEMS,
     ALL_QUESTIONS,
     ALL_SEARCH_CARDS,
+    MAX_PLAYERS,
+    MIN_PLAYERS,
     NUM_GEMS,
     NUM_QUESTIONS,
     NUM_SEARCH_CARDS,
@@ -24,7 +27,8 @@ from .cards import (
     Options,
     make_rules,
 )
-from .state import LEFT, NUM_EVENT_KINDS, NUM_PHASES
+from .invariants import problems
+from .state import ASKER, LEFT, NUM_EVENT_KINDS, NUM_PHASES, STATE, TARGET
 from .view import VIEW
 
 # The options that the record of rules says by another name.
@@ -98,7 +102,7 @@ def _ranges(num_players: int, missing: int) -> Ranges:
         "seen": gems,
         "seen_by": gems,
         "standing": (0, LEFT),
-        "place": (0, num_players),
+        "place": (0, num_players - 1),
         "exchanges": (0, MOST),
         "answers": (-1, NUM_GEMS),
         "askers": (0, (1 << num_players) - 1),
@@ -127,3 +131,66 @@ def checked_views(rules: np.ndarray, given: Any) -> np.ndarray:
             raise ArrayError(f"the views are of games with {field}={values}, the rules of one with {field}={wanted}")
     _ranges(int(rules["num_players"][0]), int(rules["missing"][0])).check(views)
     return views
+
+
+# --- one record ---
+
+
+def one_view(options: Options, given: Any, name: str = "view") -> np.ndarray:
+    """Return one view, or an array of one, as VIEW [1]: a copy.
+
+    Args:
+        options: of the game.
+        given: what was handed in.
+        name: of the argument.
+
+    Raises:
+        ArrayError: it is something else, it is of another kind of game, or a field is out of its
+            range.
+        OptionError: these are not options.
+    """
+    views = checked_views(make_rules(options), one_record(name, given, VIEW, "VIEW"))
+    seats = views["events"][0][:, [ASKER, TARGET]]
+    if seats.max() >= options.num_players:
+        last = options.num_players - 1
+        raise ArrayError(f"events of {name} must be of seats from -1 to {last}, got {described(seats)}")
+    return views
+
+
+def seat_in_view(given: Any, name: str) -> tuple[int, int]:
+    """Return the number of players and the viewer's seat of one view (VIEW record).
+
+    Raises:
+        ArrayError: it is something else.
+    """
+    seen = one_record(name, given, VIEW, "VIEW")[0]
+    count = check_number(f"num_players of {name}", int(seen["num_players"]), MIN_PLAYERS, MAX_PLAYERS, ArrayError)
+    return count, check_number(f"seat of {name}", int(seen["seat"]), 0, count - 1, ArrayError)
+
+
+def one_state(options: Options, given: Any, name: str = "state") -> np.ndarray:
+    """Return one state of a sound game, or an array of one, as STATE [1]: a copy.
+
+    Args:
+        options: of the game.
+        given: what was handed in.
+        name: of the argument.
+
+    Raises:
+        ArrayError: it is something else, or no game of these options is like that.
+        OptionError: these are not options.
+    """
+    rules = make_rules(options)
+    states = one_record(name, given, STATE, "STATE")
+    for problem in problems(rules, states)[:1]:
+        raise ArrayError(f"{name} must be of a sound game, but {problem.partition(': ')[2]}")
+    return states
+
+
+def checked_seat(options: Options, given: Any, name: str = "seat") -> int:
+    """Return a seat as an int.
+
+    Raises:
+        ArrayError: the game has no such seat.
+    """
+    return check_number(name, given, 0, options.num_players - 1, ArrayError)

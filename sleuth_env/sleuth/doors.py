@@ -1,4 +1,4 @@
-"""Sleuth's rules for users: the kernels of `state`, `rules`, `results` and `view` behind checks of what they are given."""
+"""Sleuth's rules for users: the kernels behind checks of what they are given."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..bits import draw, members, mixed, popcount, shuffle
-from ..doors import ANY, array, records
+from ..doors import ANY, ArrayError, array, described, records
 from ..kernels import inner, kernel
 from .cards import ALL_SEARCH_CARDS, NUM_GEMS
 from .checked import checked_rules, checked_views
@@ -99,6 +99,8 @@ def rebuild(rules: np.ndarray, views: np.ndarray, deals: np.ndarray, rng: np.ran
     rules = checked_rules(rules)
     views = checked_views(rules, views)
     deals = array("deals", deals, np.int64, (ANY, NUM_GEMS))
+    if not isinstance(rng, np.random.Generator):
+        raise ArrayError(f"rng must be a numpy.random.Generator, such as default_rng(1), got {described(rng)}")
     views = views.repeat(len(deals)) if len(views) == 1 else records("views", views, VIEW, (len(deals),), "VIEW")
     states = new_states(len(deals))
     faults = np.zeros(len(deals), np.int64)

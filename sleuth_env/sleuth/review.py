@@ -11,11 +11,12 @@ import numpy as np
 from ..deduction.worlds import IntricateError
 from .belief import belief, list_asks
 from .cards import COLOURS, NUM_QUESTIONS, PAIRS, Options, action_blocks, make_rules
+from .checked import checked_seat, one_state
 from .clues import read_sheet
 from .drawing.scene import ROWS, gem_at
 from .notation import gem_names, player_name, question_name
-from .state import FINISHED, SECOND, STATE, TURN
-from .transcript import GameRecord, Step, result_text
+from .state import FINISHED, SECOND, TURN
+from .transcript import GameRecord, Step, checked_record, result_text
 from .view import VIEW, view
 
 _COLUMN = 12
@@ -24,11 +25,14 @@ _ROW = "{:>4} {:>4} {:>8}  {:<24}{:>5}  {:<21}{:>5}"
 
 
 def view_of(options: Options, state: Any, seat: int) -> np.void:
-    """Return what a seat knows of one game (STATE record) as one VIEW record."""
-    states = np.zeros(1, STATE)
+    """Return what a seat knows of one game (STATE record) as one VIEW record.
+
+    Raises:
+        ArrayError: the state is something else, or the game has no such seat.
+    """
+    states = one_state(options, state)
     views = np.zeros(1, VIEW)
-    states[0] = state
-    view(make_rules(options), states, np.array([seat], np.int64), views)
+    view(make_rules(options), states, np.array([checked_seat(options, seat)], np.int64), views)
     return views[0]
 
 
@@ -83,8 +87,12 @@ def ending(record: GameRecord, seat: int) -> list[str]:
     Args:
         record: the game.
         seat: the player, who is called "you".
+
+    Raises:
+        ArrayError: this is not a game, or it has no such seat.
     """
-    options = record.options
+    options = checked_record(record).options
+    seat = checked_seat(options, seat)
     state = record.last_state
     names = [_label(options, seat, other) for other in range(options.num_players)]
     return [
@@ -138,7 +146,14 @@ def review(record: GameRecord, seat: int) -> Iterator[str]:
     Args:
         record: the game.
         seat: the player.
+
+    Raises:
+        ArrayError: this is not a game, or it has no such seat.
     """
+    return _review_lines(record, checked_seat(checked_record(record).options, seat))
+
+
+def _review_lines(record: GameRecord, seat: int) -> Iterator[str]:
     yield f"What {player_name(seat)} knew before each of their questions and accusations:"
     yield _ROW.format("step", "turn", "may be", "what they did", "bits", "most telling question", "bits")
     for step in record.steps():

@@ -1,7 +1,8 @@
 """A game of Sleuth told in words: step by step, or to a person who plays it.
 
 It is what the command line knows of the game, see `sleuth_env.game.Telling`. A game is told from
-the viewpoint of the public, of one player, or with every hidden card.
+the viewpoint of the public, of one player, or with every hidden card. Whatever takes a view, a state
+or a game raises ArrayError where it is given something else.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .cards import NUM_SEARCH_CARDS, QUESTIONS, Options, action_blocks, make_rules
+from .checked import checked_seat, one_state, one_view, seat_in_view
 from .drawing.compact import COLUMNS
 from .drawing.text import draw_belief
 from .notation import (
@@ -42,7 +44,7 @@ from .state import (
     TURN,
     WRONG_EVENT,
 )
-from .transcript import GameRecord, Move, Step, is_public, pile_names, result_text, winner_names
+from .transcript import GameRecord, Move, Step, checked_record, is_public, pile_names, result_text, winner_names
 
 __all__ = [
     "COLUMNS",
@@ -81,6 +83,7 @@ PROMPTS = {
     SECOND: "second question, accuse or pass",
     OFFER: "accuse or pass (Enter: pass)",
     MUST_ACCUSE: "now accuse",
+    FINISHED: "the game is over",
 }
 QUESTION_NAMES = frozenset(question_name(question) for question in range(len(QUESTIONS)))
 SEARCH_CARD_NAMES = frozenset(search_card_name(card) for card in range(NUM_SEARCH_CARDS))
@@ -111,6 +114,14 @@ def tell_game(
         steps: which steps to tell, from 1; default: all. The deal is told with the first.
         draw: draws what the viewpoint knows (VIEW record); default: nothing is drawn.
     """
+    options = checked_record(record).options
+    seat = None if viewpoint is None else checked_seat(options, viewpoint, "viewpoint")
+    return _story(record, seat, reveal, steps, draw)
+
+
+def _story(
+    record: GameRecord, viewpoint: int | None, reveal: bool, steps: range | None, draw: Callable[[Any], str] | None
+) -> Iterator[str]:
     last = 0
     for step in record.steps():
         last = step.number
@@ -127,7 +138,7 @@ def tell_game(
 
 def num_steps(record: GameRecord) -> int:
     """Return the number of steps of `tell_game`."""
-    return max(step.number for step in record.steps())
+    return max(step.number for step in checked_record(record).steps())
 
 
 def _deal_lines(record: GameRecord) -> Iterator[str]:
@@ -207,8 +218,7 @@ def seat_names(seen: Any, you: str = "") -> list[str]:
 
     ``you`` is the viewer's name, and then the others are called by their distance, too.
     """
-    count = int(seen["num_players"])
-    seat = int(seen["seat"])
+    count, seat = seat_in_view(seen, "seen")
     names = [player_name((seat + k) % count) for k in range(count)]
     return [you, *(f"{name} (+{k})" for k, name in enumerate(names[1:], 1))] if you else names
 
@@ -247,6 +257,7 @@ def _accusation_lines(seen: Any, kind: int, asker: int, names: list[str]) -> lis
 
 def announcement(options: Options, seen: Any) -> list[str]:
     """Return what a person is told before deciding: the search cards, the gems named so far."""
+    seen = one_view(options, seen, "seen")[0]
     lines = []
     if seen["phase"] in (TURN, SECOND):
         cards = ", ".join(search_card_names(seen["search"][0]))
@@ -259,12 +270,12 @@ def announcement(options: Options, seen: Any) -> list[str]:
 
 def prompt(options: Options, seen: Any) -> str:
     """Return what a person is asked for."""
-    return PROMPTS[int(seen["phase"])]
+    return PROMPTS[int(one_view(options, seen, "seen")[0]["phase"])]
 
 
 def unsaid(options: Options, seen: Any) -> str:
     """Return the name of the action that an empty line stands for: an offer may be declined so."""
-    return "pass" if seen["phase"] == OFFER else ""
+    return "pass" if one_view(options, seen, "seen")[0]["phase"] == OFFER else ""
 
 
 def meant(typed: str, names: Iterable[str]) -> list[str]:
@@ -306,6 +317,8 @@ def news(options: Options, state: Any, action: int, seen: Any, before: Any = Non
         seen: VIEW record, after the action.
         before: VIEW record, before the action; an action is one event, so it is not needed.
     """
+    state = one_state(options, state)[0]
+    seen = one_view(options, seen, "seen")[0]
     if not is_public(options, state, action):
         return []
     names = seat_names(seen, "you")
@@ -362,6 +375,7 @@ def rules(options: Options) -> list[str]:
 
 def hint(options: Options, seen: Any, typed: str) -> str:
     """Return why a question that was typed cannot be asked now, and what can be done; "" if it is not a question."""
+    seen = one_view(options, seen, "seen")[0]
     words = [word for word in typed.split() if word not in ("ask", "final", "with") and word[0] != "+"]
     # Anything else was meant to be something else, such as an accusation.
     if not words or words[0] not in QUESTION_NAMES or not all(word in SEARCH_CARD_NAMES for word in words):
@@ -383,6 +397,7 @@ def doubt(options: Options, seen: Any, action: int) -> str:
         seen: VIEW record, of the player who would take it.
         action: its number.
     """
+    seen = one_view(options, seen, "seen")[0]
     blocks = action_blocks(options)
     accuses = blocks["accuse"].start <= action < blocks["accuse"].stop
     asks_last = blocks["final"].start <= action < blocks["final"].stop
@@ -405,7 +420,7 @@ def doubt(options: Options, seen: Any, action: int) -> str:
 
 def proved(options: Options, seen: Any) -> bool:
     """Return whether a player (one VIEW record) can prove what is missing."""
-    return can_prove(options, seen)
+    return can_prove(options, one_view(options, seen, "seen")[0])
 
 
 # --- everything ---
@@ -417,7 +432,11 @@ def reveal(options: Options, state: np.void) -> dict[str, Any]:
     Args:
         options: the options of the game.
         state: STATE, one record.
+
+    Raises:
+        ArrayError: the state is something else, or no game is like that.
     """
+    state = one_state(options, state)[0]
     seats = range(options.num_players)
     return {
         "missing": gem_names(state["missing_gems"]),

@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..doors import ANY, ArrayError, described
+from ..doors import array as checked_array
 from ..naming import alternatives, quoted
+from ..transcripts import MAX_TEXT as MAX_TEXT
 from ..transcripts import (
-    MAX_SHOWN,
     Lines,
     check_text,
     fail,
@@ -26,8 +28,8 @@ from ..transcripts import (
     read_header,
     read_options,
 )
-from ..transcripts import MAX_TEXT as MAX_TEXT
 from .cards import NUM_SEARCH_CARDS, SEARCH_HAND, Options, make_rules
+from .checked import one_state
 from .notation import (
     NotationError,
     action_name,
@@ -109,6 +111,9 @@ class GameRecord:
         actions: i8 [T], in order.
         first_state: STATE, the game as it was dealt.
         last_state: STATE, the game where the text ends.
+
+    Raises:
+        ArrayError: the actions are not integers, or a state is not one STATE record of a sound game.
     """
 
     options: Options
@@ -116,12 +121,22 @@ class GameRecord:
     first_state: np.void
     last_state: np.void
 
+    def __post_init__(self) -> None:
+        one_state(self.options, self.first_state, "first_state")
+        one_state(self.options, self.last_state, "last_state")
+        checked_array("actions", self.actions, np.int64, (ANY,))
+
     def moves(self) -> Iterator[Move]:
-        """Replay the game, action by action."""
+        """Replay the game, action by action.
+
+        Raises:
+            NotationError: an action is illegal where it stands.
+        """
         replay = _Replay(self.options, self.first_state)
         before = replay.copy()
-        for action in self.actions.tolist():
-            replay.take(action)
+        for number, action in enumerate(self.actions.tolist()):
+            if replay.take(action) is None:
+                raise NotationError(f"action {number} ({action}) is illegal where it stands")
             after = replay.copy()
             yield Move(before, action, after)
             before = after
@@ -153,6 +168,17 @@ class GameRecord:
         for move in self.moves():
             copies += move.after.tobytes()
         return np.frombuffer(copies, STATE)
+
+
+def checked_record(given: Any, name: str = "record") -> GameRecord:
+    """Return a game as `parse_game` returns it.
+
+    Raises:
+        ArrayError: it is something else.
+    """
+    if not isinstance(given, GameRecord):
+        raise ArrayError(f"{name} must be a game, as parse_game returns it, got {described(given)}")
+    return given
 
 
 class _Replay:
@@ -198,18 +224,6 @@ class _Replay:
 
 
 # --- writing ---
-
-
-def _one_state(states: Any) -> np.ndarray:
-    """Return a STATE record, or an array of one, as a copy STATE [1]."""
-    given = np.asarray(states)
-    if given.dtype != STATE or given.size != 1:
-        raise NotationError(
-            f"first_state must be one STATE record, got dtype {str(given.dtype)[:MAX_SHOWN]} and shape {given.shape}"
-        )
-    copy = np.zeros(1, STATE)
-    copy[0] = given.reshape(1)[0]
-    return copy
 
 
 def _deal_lines(options: Options, state: np.void) -> Iterator[str]:
@@ -272,8 +286,9 @@ def game_text(options: Options, first_state: Any, actions: Iterable[int]) -> str
 
     Raises:
         NotationError: the state is not a fresh deal of these options, or an action is illegal.
+        ArrayError: it is not one STATE record, or no game is like that.
     """
-    first = _one_state(first_state)
+    first = one_state(options, first_state, "first_state")
     head = list(_deal_lines(options, first[0]))
     _check_fresh(head, first)
     replay = _Replay(options, first[0])

@@ -17,7 +17,12 @@ VERSIONS = {"python": "3", "numpy": "2"}
 
 
 def random_policy(
-    options: Options = THREE, record: str = "sheet", card_network: bool = True, seed: int = 0, **named: Any
+    options: Options = THREE,
+    record: str = "sheet",
+    card_network: bool = True,
+    seed: int = 0,
+    activation: str = "relu",
+    **named: Any,
 ) -> Policy:
     rng = np.random.default_rng(seed)
 
@@ -29,5 +34,5 @@ def random_policy(
     inputs = rng.integers(size, size=(NUM_GEMS, 5), dtype=np.int32)
     layers = [layer(size, 32), layer(32, 16), layer(16 + NUM_GEMS * card_network, sleuth.num_actions(options))]
     card_layers = [layer(5, 8), layer(8, 1)] if card_network else []
-    network = Mlp(layers, card_layers=card_layers, card_inputs=inputs if card_network else None)
+    network = Mlp(layers, activation, card_layers, inputs if card_network else None)
     return Policy(sleuth, options, record, network, **named)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import product
 
+import pytest
 from hypothesis import strategies as st
 
 from sleuth_env.sleuth.cards import Options
@@ -66,6 +67,13 @@ def variants(num_players: int) -> list[Options]:
 
 
 ALL_VARIANTS = [options for n in PLAYER_COUNTS for options in variants(n)]
+# The same for tests that take seconds each. No rule is about five or six players alone: of these the
+# quick tests have the first and the last variant.
+EVERY_VARIANT = [
+    pytest.param(options, marks=pytest.mark.slow) if n in (5, 6) and 0 < at < len(variants(n)) - 1 else options
+    for n in PLAYER_COUNTS
+    for at, options in enumerate(variants(n))
+]
 # The yes-or-no options and the number of missing gems in every combination, for three and four
 # players.
 ALL_COMBINATIONS = [

@@ -351,4 +351,3 @@ def _turn_words(options: Options, view: np.void) -> str:
 
 def _own_villains(view: np.void) -> list[str]:
     return names_in(int(view["held"]) & sum(1 << title for title in VILLAIN_TITLES))
-

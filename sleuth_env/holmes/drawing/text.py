@@ -97,8 +97,10 @@ def _head_lines(scene: Scene, pen: Pen, width: int) -> Iterator[str]:
         yield shorten(scene.variants, width, placeholder=" …")
     place = f"  location {scene.location}   {scene.piles}"
     card = f"Current card: {scene.current}"
-    yield pen.write("Current card: ", "") + pen.write(scene.current, CODES[scene.category]) + (
-        place if len(card) + len(place) <= width else ""
+    yield (
+        pen.write("Current card: ", "")
+        + pen.write(scene.current, CODES[scene.category])
+        + (place if len(card) + len(place) <= width else "")
     )
     yield pen.write(shorten(f"followed by: {scene.follows}", width, placeholder=" …"), DIM)
     yield from (pen.write(line, BOLD) for line in wrap(scene.status, width, break_on_hyphens=False))

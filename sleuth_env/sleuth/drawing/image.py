@@ -53,6 +53,9 @@ def draw_rgb(options: Options, view: np.void) -> np.ndarray:
 
     Returns:
         u1 [height, width, 3]; its shape depends on the number of players only.
+
+    Raises:
+        ArrayError: the view is something else, of another kind of game, or has a field out of its range.
     """
     scene = make_scene(options, view)
     answers_top = PLAYERS_TOP + options.num_players * PLAYER + 24

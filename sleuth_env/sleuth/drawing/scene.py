@@ -15,10 +15,10 @@ import numpy as np
 from ...deduction.worlds import Worlds
 from ..belief import belief, list_asks
 from ..cards import COLOURS, GEMS, KINDS, NUM_GEMS, NUM_QUESTIONS, TYPES, Options, make_rules
+from ..checked import one_view
 from ..clues import read_sheet
 from ..notation import event_text, gem_names, player_name, question_name, search_card_names
 from ..state import FINISHED, IN, LEFT, MUST_ACCUSE, OFFER, OUT, RIGHT, SECOND, TURN
-from ..view import VIEW
 
 # Where a gem is, as far as the viewer knows.
 OPEN, YOURS, TABLE, HELD, MISSING = range(5)
@@ -33,20 +33,6 @@ _PLACES = ("", "1st", "2nd", "3rd", "4th", "5th", "6th")
 def gem_at(row: int, column: int) -> int:
     """Return the gem card in a row (kind and type) and column (colour) of the information sheet."""
     return GEMS.index((COLOURS[column], *ROWS[row]))
-
-
-def one_view(view: np.void) -> np.ndarray:
-    """Return one record as VIEW [1], a copy.
-
-    Raises:
-        TypeError: it is something else, such as a STATE.
-    """
-    given = np.asarray(view)
-    if given.dtype != VIEW or given.size != 1:
-        raise TypeError("a drawing is made from one VIEW record, see sleuth_env.sleuth.view")
-    views = np.zeros(1, VIEW)
-    views[0] = given.reshape(1)[0]
-    return views
 
 
 # --- the scene: what the viewer knows ---
@@ -121,9 +107,9 @@ def make_scene(options: Options, view: np.void) -> Scene:
         view: VIEW, one record.
 
     Raises:
-        TypeError: it is something else, such as a STATE.
+        ArrayError: it is something else, such as a STATE, or of another kind of game.
     """
-    views = one_view(view)
+    views = one_view(options, view)
     view = views[0]
     labels = ["you", *(f"+{k}" for k in range(1, options.num_players))]
     seats = [_seat(options, view, k, label) for k, label in enumerate(labels)]
@@ -268,10 +254,10 @@ def make_panel(options: Options, view: np.void) -> Panel:
         view: VIEW, one record.
 
     Raises:
-        TypeError: it is something else, such as a STATE.
+        ArrayError: it is something else, such as a STATE, or of another kind of game.
         IntricateError: the deals cannot be counted, see `Worlds`.
     """
-    views = one_view(view)
+    views = one_view(options, view)
     worlds = belief(make_rules(options), views)
     return Panel(_deals(worlds), worlds.missing, worlds.certain[:, -1], *_prospects(options, views, worlds))
 

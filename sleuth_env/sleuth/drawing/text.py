@@ -58,6 +58,9 @@ def draw_ansi(
         columns: of the terminal; 0: enough.
         lines: of the terminal; 0: enough.
         belief: whether to add what `draw_belief` draws.
+
+    Raises:
+        ArrayError: the view is something else, of another kind of game, or has a field out of its range.
     """
     scene = make_scene(options, view)
     pen = Pen(colour)
@@ -115,6 +118,9 @@ def draw_belief(options: Options, view: np.void, colour: bool = False, columns: 
         colour: whether to write ANSI colour codes.
         columns: of the terminal; 0: enough.
         lines: of the terminal; 0: enough.
+
+    Raises:
+        ArrayError: the view is something else, of another kind of game, or has a field out of its range.
     """
     width = _compact_width(columns) if _is_small(columns, lines, _LINES) else 0
     return _text(_belief_lines(options, view, make_scene(options, view), Pen(colour), width))
