@@ -10,19 +10,24 @@ import numpy as np
 from .belief import belief
 from .cards import VILLAINS, Options, make_rules
 from .notation import action_name, player_name
+from .records import checked_seat, one_state
 from .reveal import reveal
-from .state import PHASES, STATE
-from .transcript import GameRecord, result_text
+from .state import PHASES
+from .transcript import GameRecord, checked_record, result_text
 from .view import VIEW, view
 
 _ROW = "{:>4} {:>4}  {:<9}  {:<32}  {:<11}  {:>6}"
 
 
 def view_of(options: Options, state: Any, seat: int) -> np.void:
-    """Return what a seat knows of one game (STATE record) as one VIEW record."""
-    states = np.frombuffer(bytearray(state.tobytes()), STATE)
+    """Return what a seat knows of one game (STATE record) as one VIEW record.
+
+    Raises:
+        ArrayError: the state is something else, or the game has no such seat.
+    """
+    states = one_state(options, state)
     views = np.zeros(1, VIEW)
-    view(make_rules(options), states, np.array([seat], np.int64), views)
+    view(make_rules(options), states, np.array([checked_seat(options, seat)], np.int64), views)
     return views[0]
 
 
@@ -35,8 +40,12 @@ def ending(record: GameRecord, seat: int) -> list[str]:
     Args:
         record: the game.
         seat: the player, who is called "you".
+
+    Raises:
+        ArrayError: this is not a game, or it has no such seat.
     """
-    options = record.options
+    options = checked_record(record).options
+    seat = checked_seat(options, seat)
     state = record.last_state
     revealed = reveal(options, state)
     order = [(seat + k) % options.num_players for k in range(options.num_players)]
@@ -75,7 +84,14 @@ def review(record: GameRecord, seat: int) -> Iterator[str]:
     Args:
         record: the game.
         seat: the player.
+
+    Raises:
+        ArrayError: this is not a game, or it has no such seat.
     """
+    return _review_lines(record, checked_seat(checked_record(record).options, seat))
+
+
+def _review_lines(record: GameRecord, seat: int) -> Iterator[str]:
     yield f"What {player_name(seat)} decided, and whom they could think likeliest to hold a Villain:"
     yield _ROW.format("turn", "case", "decision", "what they did", "likeliest", "chance").rstrip()
     for move in record.moves():

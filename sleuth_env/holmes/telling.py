@@ -2,7 +2,8 @@
 
 It is what the command line knows of the game, see `sleuth_env.game.Telling`. A game is told from
 the viewpoint of the public, of one player, or with every hidden card. Whatever is told to a player
-is taken from their views, which hold nothing that they may not know.
+is taken from their views, which hold nothing that they may not know. Whatever takes a view, a state
+or a game raises ArrayError where it is given something else.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from .cards import (
 from .drawing.scene import (
     counted,
     follows_words,
-    hand_cards,
     may_escape,
     playable_mask,
     status_words,
@@ -35,6 +35,7 @@ from .drawing.scene import (
 )
 from .drawing.text import COLUMNS, draw_odds
 from .notation import action_name, event_text, names_in, player_name
+from .records import checked_seat, one_view, seat_in_view
 from .reveal import reveal as reveal_state
 from .review import ending, review, view_of
 from .state import (
@@ -62,7 +63,7 @@ from .state import (
     TURN,
     VERDICT,
 )
-from .transcript import GameRecord, Move, escaped_names, new_events, result_text
+from .transcript import GameRecord, Move, checked_record, escaped_names, new_events, result_text
 from .transcript import Turn as GameTurn
 
 __all__ = [
@@ -116,6 +117,7 @@ PROMPTS = {
     VERDICT: "arrest, or pass",
     IMPROMPTU: "whom do you arrest",
     ESCAPE: "escape, or pass",
+    FINISHED: "the game is over",
 }
 # Words of actions that may be left out.
 FILLERS = frozenset(("play", "choose", "arrest", "from", "token", "on"))
@@ -143,6 +145,14 @@ def tell_game(
         steps: which turns to tell, from 1; default: all. The deal is told with the first.
         draw: draws what the viewpoint knows (VIEW record); default: nothing is drawn.
     """
+    options = checked_record(record).options
+    seat = None if viewpoint is None else checked_seat(options, viewpoint, "viewpoint")
+    return _story(record, seat, reveal, steps, draw)
+
+
+def _story(
+    record: GameRecord, viewpoint: int | None, reveal: bool, steps: range | None, draw: Callable[[Any], str] | None
+) -> Iterator[str]:
     last = 1
     if reveal:
         yield "\n".join(_deal_lines(record.options, record.first_state))
@@ -160,7 +170,7 @@ def tell_game(
 
 def num_steps(record: GameRecord) -> int:
     """Return the number of steps of `tell_game`: of turns that have begun."""
-    return max(turn.number for turn in record.turns())
+    return max(turn.number for turn in checked_record(record).turns())
 
 
 def _deal_lines(options: Options, state: Any) -> Iterator[str]:
@@ -218,8 +228,7 @@ def seat_names(seen: Any, you: str = "") -> list[str]:
 
     ``you`` is the viewer's name, and then the others are called by their distance, too.
     """
-    count = int(seen["num_players"])
-    seat = int(seen["seat"])
+    count, seat = seat_in_view(seen, "seen")
     names = [player_name((seat + k) % count) for k in range(count)]
     return [you, *(f"{name} (+{k})" for k, name in enumerate(names[1:], 1))] if you else names
 
@@ -295,17 +304,19 @@ def _hand_lines(options: Options, before: Any, seen: Any, names: Sequence[str]) 
         yield f"into {whose}: {', '.join(counted(np.maximum(change, 0)))}"
 
 
+def _differ(before: Any, seen: Any, k: int, *fields: str) -> bool:
+    return any(bool((seen[name][k] != before[name][k]).any()) for name in fields)
+
+
 def _look_lines(options: Options, before: Any, seen: Any, names: Sequence[str]) -> Iterator[str]:
     """Iterate over lines that say what a viewer was shown and had to show."""
     you = names[0] == "you"
     for k in range(1, options.num_players):
-        fields = ("shown", "shown_whole", "shown_turn")
-        if seen["shown_turn"][k] and any((seen[name][k] != before[name][k]).any() for name in fields):
+        if seen["shown_turn"][k] and _differ(before, seen, k, "shown", "shown_whole", "shown_turn"):
             whole = " (all of it)" if seen["shown_whole"][k] else ""
             known = ", ".join(counted(seen["shown"][k])) or "nothing"
             yield f"{'you know' if you else 'known'} of the hand of {names[k]}: {known}{whole}"
-        fields = ("seen_by", "seen_by_whole")
-        if seen["seen_by"][k].any() and any((seen[name][k] != before[name][k]).any() for name in fields):
+        if seen["seen_by"][k].any() and _differ(before, seen, k, "seen_by", "seen_by_whole"):
             whole = " (all of it)" if seen["seen_by_whole"][k] else ""
             whose = "your hand" if you else f"the hand of {names[0]}"
             yield f"{names[k]} knows of {whose}: {', '.join(counted(seen['seen_by'][k]))}{whole}"
@@ -316,6 +327,7 @@ def _look_lines(options: Options, before: Any, seen: Any, names: Sequence[str]) 
 
 def announcement(options: Options, seen: Any) -> list[str]:
     """Return what a person is told before deciding: what is to be decided, and by which cards."""
+    seen = one_view(options, seen, "seen")[0]
     words = f"{status_words(options, seen, seat_names(seen, 'you'))}."
     if seen["phase"] == TURN:
         words = f"Turn {int(seen['turn_number'])} is yours. {_choice_words(options, seen)}"
@@ -331,7 +343,7 @@ def _choice_words(options: Options, seen: Any) -> str:
     if seen["phase"] != TURN:
         return f"{words}."
     if not suitable_mask(options, seen):
-        words += f"; {'or ' if names else 'so '}draw" if names else "; draw"
+        words += "; or draw" if names else "; draw"
     if may_escape(options, seen):
         words += "; or escape"
     return f"{words}."
@@ -339,14 +351,21 @@ def _choice_words(options: Options, seen: Any) -> str:
 
 def prompt(options: Options, seen: Any) -> str:
     """Return what a person is asked for."""
-    if seen["phase"] == DRAWN and CATEGORY[int(seen["drawn"])] == "i-say":
+    seen = one_view(options, seen, "seen")[0]
+    if seen["phase"] == DRAWN and _may_keep(seen):
         return "play the drawn card, or pass (Enter: pass)"
-    return PROMPTS[int(seen["phase"])]
+    return PROMPTS.get(int(seen["phase"]), "others decide")
+
+
+def _may_keep(seen: Any) -> bool:
+    """Return whether a drawn card may be kept although it can be played."""
+    return CATEGORY[int(seen["drawn"])] == "i-say"
 
 
 def unsaid(options: Options, seen: Any) -> str:
     """Return the name of the action that an empty line stands for: that no more is played."""
-    return "pass" if seen["phase"] in (SECOND, DRAWN) else ""
+    seen = one_view(options, seen, "seen")[0]
+    return "pass" if seen["phase"] == SECOND or (seen["phase"] == DRAWN and _may_keep(seen)) else ""
 
 
 def meant(typed: str, names: Iterable[str]) -> list[str]:
@@ -388,6 +407,8 @@ def news(options: Options, state: Any, action: int, seen: Any, before: Any) -> l
         seen: VIEW record, after the action.
         before: VIEW record, before the action.
     """
+    seen = one_view(options, seen, "seen")[0]
+    before = one_view(options, before, "before")[0]
     return [f"  {line}" for line in told_lines(options, before, seen, seat_names(seen, "you"))]
 
 
@@ -416,8 +437,8 @@ def rules(options: Options) -> list[str]:
         "arrest takes a player's whole hand: with a Villain in it the case is closed; without one you keep the cards "
         "and they draw as many. The value of all cards still held by the others decides which Book you get.",
         "Whoever has no card left, or only Interrupts, must make an Impromptu Arrest at once.",
-        "Interrupts answer: alibi (then everybody passes a card to the right), mastermind (all hands move to the right, "
-        "and its player has the next turn).",
+        "Interrupts answer: alibi (then everybody passes a card to the right) and mastermind (all hands move to the "
+        "right, and its player has the next turn).",
         "The sheet shows who may hold each Villain: yes, ? perhaps, a dot not. +1 is the player to your left, and so "
         "on.",
     ]
@@ -428,6 +449,7 @@ def rules(options: Options) -> list[str]:
 
 def hint(options: Options, seen: Any, typed: str) -> str:
     """Return why a card that was typed cannot be played now, and what can be done; "" if it is not about a card."""
+    seen = one_view(options, seen, "seen")[0]
     words = [word for word in typed.split() if word not in FILLERS and word[0] != "+"]
     if typed == "draw" and seen["phase"] == TURN:
         names = ", ".join(names_in(suitable_mask(options, seen)))
@@ -465,6 +487,7 @@ def doubt(options: Options, seen: Any, action: int) -> str:
         seen: VIEW record, of the player who would take it.
         action: its number.
     """
+    seen = one_view(options, seen, "seen")[0]
     rules = make_rules(options)[0]
     if not _may_end_game(options, seen, action, rules):
         return ""
@@ -503,8 +526,3 @@ def _open_points(seen: Any, k: int, rules: Any) -> int:
 def proved(options: Options, seen: Any) -> bool:
     """Return False: nothing that is offered waits for a proof in this game."""
     return False
-
-
-def hand_words(options: Options, seen: Any) -> str:
-    """Return a viewer's hand in words, with a star before what may be played."""
-    return ", ".join(f"{'*' if card.playable else ''}{card.words}" for card in hand_cards(options, seen))

@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..doors import ANY, ArrayError, described
+from ..doors import array as checked_array
 from ..naming import NotationError, alternatives, quoted
+from ..transcripts import MAX_TEXT as MAX_TEXT
 from ..transcripts import (
-    MAX_SHOWN,
     Lines,
     check_text,
     fail,
@@ -27,7 +29,6 @@ from ..transcripts import (
     read_header,
     read_options,
 )
-from ..transcripts import MAX_TEXT as MAX_TEXT
 from .cards import AFOOT, COPIES, DIGEST, HAND_SIZE, NUM_TELEGRAMS, SAY_TOKENS, SAY_TYPES, Options, make_rules
 from .notation import (
     action_name,
@@ -41,6 +42,7 @@ from .notation import (
     title_name,
     title_names,
 )
+from .records import one_state
 from .results import standings
 from .rules import legal, step
 from .set_up import set_up
@@ -171,6 +173,9 @@ class GameRecord:
         actions: i8 [T], in order.
         first_state: STATE, the game as it was dealt.
         last_state: STATE, the game where the text ends.
+
+    Raises:
+        ArrayError: the actions are not integers, or a state is not one STATE record of a sound game.
     """
 
     options: Options
@@ -178,12 +183,22 @@ class GameRecord:
     first_state: np.void
     last_state: np.void
 
+    def __post_init__(self) -> None:
+        one_state(self.options, self.first_state, "first_state")
+        one_state(self.options, self.last_state, "last_state")
+        checked_array("actions", self.actions, np.int64, (ANY,))
+
     def moves(self) -> Iterator[Move]:
-        """Replay the game, action by action."""
+        """Replay the game, action by action.
+
+        Raises:
+            NotationError: an action is illegal where it stands.
+        """
         replay = _Replay(self.options, self.first_state)
         before = replay.copy()
-        for action in self.actions.tolist():
-            replay.take(action)
+        for number, action in enumerate(self.actions.tolist()):
+            if not replay.take(action):
+                raise NotationError(f"action {number} ({action}) is illegal where it stands")
             after = replay.copy()
             yield Move(before, action, after)
             before = after
@@ -214,6 +229,17 @@ class GameRecord:
         for move in self.moves():
             copies += move.after.tobytes()
         return np.frombuffer(copies, STATE)
+
+
+def checked_record(given: Any, name: str = "record") -> GameRecord:
+    """Return a game as `parse_game` returns it.
+
+    Raises:
+        ArrayError: it is something else.
+    """
+    if not isinstance(given, GameRecord):
+        raise ArrayError(f"{name} must be a game, as parse_game returns it, got {described(given)}")
+    return given
 
 
 def _one(state: Any) -> np.ndarray:
@@ -263,16 +289,6 @@ class _Replay:
 
 
 # --- writing ---
-
-
-def _one_state(states: Any) -> np.ndarray:
-    """Return a STATE record, or an array of one, as a copy STATE [1]."""
-    given = np.asarray(states)
-    if given.dtype != STATE or given.size != 1:
-        raise NotationError(
-            f"first_state must be one STATE record, got dtype {str(given.dtype)[:MAX_SHOWN]} and shape {given.shape}"
-        )
-    return _one(given.reshape(1)[0])
 
 
 def _deal_lines(options: Options, state: np.void) -> Iterator[str]:
@@ -344,8 +360,9 @@ def game_text(options: Options, first_state: Any, actions: Iterable[int]) -> str
 
     Raises:
         NotationError: the state is not a fresh deal of these options, or an action is illegal.
+        ArrayError: it is not one STATE record, or no game is like that.
     """
-    first = _one_state(first_state)
+    first = one_state(options, first_state, "first_state")
     _check_fresh(options, first)
     replay = _Replay(options, first[0])
     head = list(_deal_lines(options, first[0]))

@@ -62,6 +62,9 @@ def draw_rgb(options: Options, view: np.void) -> np.ndarray:
 
     Returns:
         u1 [height, width, 3]; its shape depends on the number of players only.
+
+    Raises:
+        ArrayError: the view is something else, of another kind of game, or has a field out of its range.
     """
     scene = make_scene(options, view)
     table = TABLE_HEAD + (options.num_players + 1) * ROW + 8
@@ -107,7 +110,8 @@ def _draw_current(canvas: Canvas, scene: Scene) -> None:
     canvas.box(x, TOP + 122, 84, 22, PAINT[scene.location], radius=11)
     canvas.text(x + 42, TOP + 133, scene.location, 13, WHITE, "mm", bold=True)
     canvas.text(x + 94, TOP + 133, "on the Location marker", 12, SOFT)
-    canvas.fitted(x, TOP + 162, f"{scene.piles}; left: {scene.supply}", wide, 12, fill=SOFT)
+    canvas.text(x, TOP + 158, scene.piles, 12, SOFT)
+    canvas.fitted(x, TOP + 174, f"left: {scene.supply}", wide, 11, fill=SOFT)
 
 
 def _draw_news(canvas: Canvas, scene: Scene) -> None:

@@ -26,6 +26,7 @@ from ..cards import (
     make_rules,
 )
 from ..notation import event_text, names_in, player_name, title_name
+from ..records import one_view
 from ..state import (
     DISCARD,
     DRAWN,
@@ -43,22 +44,9 @@ from ..state import (
     TURN,
     VERDICT,
 )
-from ..view import VIEW
 
 # Whether somebody holds a Villain, as far as the viewer knows.
 NO, MAY, YES = range(3)
-
-
-def one_view(view: np.void) -> np.ndarray:
-    """Return one record as VIEW [1], a copy.
-
-    Raises:
-        TypeError: it is something else, such as a STATE.
-    """
-    given = np.asarray(view)
-    if given.dtype != VIEW or given.size != 1:
-        raise TypeError("a drawing is made from one VIEW record, see sleuth_env.holmes.view")
-    return np.frombuffer(bytearray(given.tobytes()), VIEW)
 
 
 # --- what may be done ---
@@ -196,9 +184,9 @@ def make_scene(options: Options, view: np.void) -> Scene:
         view: VIEW, one record.
 
     Raises:
-        TypeError: it is something else, such as a STATE.
+        ArrayError: it is something else, such as a STATE, or of another kind of game.
     """
-    view = one_view(view)[0]
+    view = one_view(options, view)[0]
     labels = seat_labels(options)
     seats = [_seat(options, view, k, label) for k, label in enumerate(labels)]
     last = "" if options.max_turns > 10**6 else f" of {options.max_turns}"

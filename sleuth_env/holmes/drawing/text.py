@@ -10,7 +10,8 @@ import numpy as np
 from ...drawing.pen import BOLD, DIM, Pen
 from ..belief import belief
 from ..cards import VILLAINS, Options, make_rules
-from .scene import MAY, NO, YES, Scene, Seat, make_scene, one_view
+from ..records import one_view
+from .scene import MAY, NO, YES, Scene, Seat, make_scene
 
 # Columns of the wide drawing; no line of it is longer.
 WIDE = 119
@@ -58,6 +59,9 @@ def draw_ansi(options: Options, view: np.void, colour: bool = False, columns: in
         colour: whether to write ANSI colour codes.
         columns: of the terminal; 0: enough.
         lines: of the terminal; 0: enough.
+
+    Raises:
+        ArrayError: the view is something else, of another kind of game, or has a field out of its range.
     """
     scene = make_scene(options, view)
     width = _width(columns)
@@ -166,14 +170,14 @@ def _paragraph(heading: str, parts: list[str], pen: Pen, width: int) -> list[str
 
 def _token_lines(scene: Scene, pen: Pen, width: int) -> Iterator[str]:
     parts = [f"{seat.label}: {', '.join(seat.tokens)}" for seat in scene.seats if seat.tokens]
-    yield from _paragraph("Tokens", parts or ["nobody has any"], pen, width)
-    yield from _paragraph("Left", [scene.supply], pen, width)
+    yield from _paragraph("Tokens:", parts or ["nobody has any"], pen, width)
+    yield from _paragraph("Left:", [scene.supply], pen, width)
 
 
 def _look_lines(scene: Scene, pen: Pen, width: int) -> Iterator[str]:
     parts = [f"{seat.label}: {seat.look}" for seat in scene.seats if seat.look]
     if parts:
-        yield from _paragraph("Last shown to you", parts, pen, width)
+        yield from _paragraph("Last shown to you:", parts, pen, width)
 
 
 def _event_lines(scene: Scene, pen: Pen, width: int) -> Iterator[str]:
@@ -193,8 +197,11 @@ def draw_odds(options: Options, view: np.void, colour: bool = False, columns: in
         colour: whether to write ANSI colour codes.
         columns: of the terminal; 0: enough.
         lines: of the terminal; 0: enough.
+
+    Raises:
+        ArrayError: the view is something else, of another kind of game, or has a field out of its range.
     """
-    found = belief(make_rules(options), one_view(view))
+    found = belief(make_rules(options), one_view(options, view))
     scene = make_scene(options, view)
     pen = Pen(colour)
     size = 11
