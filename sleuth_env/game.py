@@ -32,7 +32,7 @@ Records = NDArray[np.void]
 T = TypeVar("T")
 
 # The games of this package by name, the default first.
-GAMES = ("sleuth",)
+GAMES = ("sleuth", "holmes")
 DEFAULT_GAME = GAMES[0]
 NO_GAME = "call reset() first: no game has been dealt"
 CLOSED = "this environment has been closed: make another one"

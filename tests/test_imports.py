@@ -90,6 +90,7 @@ FIRST_PARTY = {
     "envs/": ("actions", "checks", "game", "memory", "threads", "matches", "envs"),
     # It uses all that a user may use.
     "compilation": ("game", "kernels", "matches", "policies", "envs"),
+    "holmes_v0": ("game", "envs", "holmes"),
     "sleuth_v0": ("game", "envs", "sleuth"),
     # The command line stands above everything but the games; nothing else may use it.
     "cli/": (
@@ -99,7 +100,7 @@ FIRST_PARTY = {
 }
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
-    "pettingzoo": {"envs/aec", "envs/wrappers", "sleuth_v0"},
+    "pettingzoo": {"envs/aec", "envs/wrappers", "holmes_v0", "sleuth_v0"},
     "gymnasium": {
         "__init__",
         "envs/aec",

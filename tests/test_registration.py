@@ -58,7 +58,7 @@ from gymnasium.envs.registration import registry
 from sleuth_env import sleuth_v0
 for module in (sleuth_env, sleuth_v0, sleuth_env, sleuth_v0):
     importlib.reload(module)
-print([name for name in [*registry, *pettingzoo.aec_registry] if "sleuth" in name.lower()])
+print([name for name in [*registry, *pettingzoo.aec_registry] if "Sleuth" in name or "sleuth-" in name])
 """
     assert output_of(code) == "['sleuth_env/Sleuth-v0', 'sleuth_env/SleuthSelfPlay-v0', 'sleuth_env/sleuth-v0']"
 

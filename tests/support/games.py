@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from sleuth_env import sleuth
+from sleuth_env import holmes, sleuth
 from sleuth_env.game import Game
 from tests.support import follow
+from tests.support.holmes_substitution import substituted
 from tests.support.replaying import Replay
 from tests.support.strategies import LIVELY
 from tests.support.substitution import History
@@ -73,6 +74,24 @@ def follow_twice(options: Any, viewer: int, seed: int) -> tuple[np.ndarray, np.n
     return states, changed
 
 
+def holmes_twice(options: Any, viewer: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Play a beginning of a game of I Say, Holmes!, and change what a seat cannot know, see `holmes_substitution`."""
+    rules = holmes.make_rules(options)
+    rng = random.Random(seed)
+    states = holmes.new_states(1)
+    holmes.deal(rules, states, np.array([seed], np.uint64))
+    legal = np.zeros((1, holmes.num_actions(options)), np.uint8)
+    for _ in range(rng.randrange(120)):
+        holmes.legal(rules, states, legal)
+        if not legal.any():
+            break
+        action = rng.choice(np.flatnonzero(legal[0]).tolist())
+        taken = np.zeros(1, np.uint8)
+        holmes.step(rules, states, np.array([action]), taken, np.zeros((1, options.num_players)))
+        assert taken[0]
+    return states, substituted(options, states, viewer, np.random.default_rng(seed))
+
+
 def _play(rules: np.ndarray, states: np.ndarray, action: int) -> None:
     taken = np.zeros(1, np.uint8)
     follow.step(rules, states, np.array([action]), taken, np.zeros((1, int(rules["num_players"][0]))))
@@ -89,6 +108,18 @@ TRIED = {
             sleuth.Options(num_players=7, last_survivor_wins=True, max_turns=9),
         ],
         sleuth_twice,
+    ),
+    "holmes": Tried(
+        holmes,  # type: ignore[arg-type]
+        [
+            holmes.Options(num_players=3),
+            holmes.Options(num_players=4, cases=2, fast_play=True, reward="points", after_alibi="left_of_alibi"),
+            holmes.Options(num_players=5, cases=1, reward="case", must_arrest=True),
+            holmes.Options(num_players=6, reward="rank", new_case_location="city", guilty_hand="discarded"),
+            holmes.Options(num_players=7, max_turns=9),
+            holmes.Options(num_players=8, max_turns=60, reward="case", fast_play=True),
+        ],
+        holmes_twice,
     ),
     "follow": Tried(follow, [follow.Options(num_players=n) for n in (3, 5, 8)], follow_twice),  # type: ignore[arg-type]
 }
