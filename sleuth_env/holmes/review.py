@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
 
 from .belief import belief
 from .cards import VILLAINS, Options, make_rules
+from .drawing.scene import counted
 from .notation import action_name, player_name
 from .records import checked_seat, one_state
 from .reveal import reveal
@@ -60,7 +62,8 @@ def ending(record: GameRecord, seat: int) -> list[str]:
         lines.append(f"  {label:<14}{revealed['points'][player]:>3}  {tokens}")
     lines.append("The hands at the end:")
     for label, other in zip(labels, order, strict=True):
-        lines.append(f"  {label:<14}{', '.join(revealed['hands'][player_name(other)]) or 'no card'}")
+        cards = ", ".join(counted(state["hands"][other])) or "no card"
+        lines += wrap(cards, 79, initial_indent=f"  {label:<14}", subsequent_indent=" " * 16, break_on_hyphens=False)
     return lines
 
 

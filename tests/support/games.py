@@ -15,6 +15,7 @@ import numpy as np
 
 from sleuth_env import holmes, sleuth
 from sleuth_env.game import Game
+from sleuth_env.holmes.cards import COPIES
 from tests.support import follow
 from tests.support.holmes_substitution import substituted
 from tests.support.replaying import Replay
@@ -89,7 +90,26 @@ def holmes_twice(options: Any, viewer: int, seed: int) -> tuple[np.ndarray, np.n
         taken = np.zeros(1, np.uint8)
         holmes.step(rules, states, np.array([action]), taken, np.zeros((1, options.num_players)))
         assert taken[0]
-    return states, substituted(options, states, viewer, np.random.default_rng(seed))
+    chances = np.random.default_rng(seed)
+    for _ in range(20):
+        changed = substituted(options, states, viewer, chances)
+        _make_sound(options, states[0], changed[0], viewer)
+        # With other cards whoever decides might have nothing to decide.
+        if not holmes.problems(rules, changed):
+            return states, changed
+    return states, states.copy()
+
+
+def _make_sound(options: Any, true: np.void, changed: np.void, viewer: int) -> None:
+    """Let what others think of a changed game be possible: doors let no other game pass."""
+    seats = list(range(options.num_players))
+    for field in ("drawn", "declined", "looks", "look_whole", "look_turn"):
+        changed[field] = true[field]
+    for other in (seat for seat in seats if seat != viewer):
+        changed["least"][other] = 0
+        changed["most"][other] = 0
+        for holder in (*(seat for seat in seats if seat != other), -1):
+            changed["most"][other, holder, :-1] = COPIES[:-1]
 
 
 def _play(rules: np.ndarray, states: np.ndarray, action: int) -> None:
