@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[1]
 # `training` is not installed, and the tables are of this tree, whatever is.
 sys.path.insert(0, str(ROOT))
 
-from sleuth_env import Options, holmes, sleuth, sleuth_v0  # noqa: E402
+from sleuth_env import holmes, sleuth, sleuth_v0  # noqa: E402
 from sleuth_env.options import described  # noqa: E402
 
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n\n)(.*?)(\n\n<!-- end of table -->)", re.S)

@@ -13,6 +13,14 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "sleuth_env").rglob("*.py"))
 
+# What the rules of the second game are made of.
+HOLMES_RULES = (
+    *("bits", "kernels"),
+    *(
+        f"holmes.{name}"
+        for name in ("cards", "cases", "choices", "moves", "results", "rules", "sheet", "state", "turns")
+    ),
+)
 # Modules of this package that a module may import, by the beginning of its path; the longest
 # beginning that fits holds. A name stands for everything below it.
 FIRST_PARTY = {
@@ -53,10 +61,6 @@ FIRST_PARTY = {
     "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.checked", "sleuth.view", "deduction"),
     "sleuth/notation": ("checks", "game", "naming", "sleuth.cards", "sleuth.state"),
     # Texts of whole games and what tells them are the only other places that see states.
-    "holmes/cards": ("checks", "options"),
-    "holmes/state": ("bits", "kernels", "holmes.cards"),
-    "holmes/notation": ("checks", "game", "naming", "holmes.cards", "holmes.state"),
-    "holmes/": ("bits", "doors", "kernels", "layout", "game", "holmes"),
     "sleuth/transcript": (
         *("doors", "naming", "transcripts"),
         *("sleuth.cards", "sleuth.checked", "sleuth.notation", "sleuth.state", "sleuth.rules"),
@@ -74,6 +78,31 @@ FIRST_PARTY = {
     ),
     "sleuth/": ("bits", "doors", "drawing", "kernels", "layout", "naming", "deduction", "sleuth"),
     "sleuth/relational": ("kernels", "game", "policies.mlp", "policies.operations", "policies.policy_file", "sleuth"),
+    # The second game.
+    "holmes/__init__": ("options", "holmes"),
+    "holmes/cards": ("checks", "options"),
+    "holmes/state": ("holmes.cards",),
+    "holmes/results": ("game", "kernels", "holmes.cards", "holmes.state"),
+    "holmes/sheet": HOLMES_RULES,
+    "holmes/moves": HOLMES_RULES,
+    "holmes/cases": HOLMES_RULES,
+    "holmes/choices": HOLMES_RULES,
+    "holmes/turns": HOLMES_RULES,
+    "holmes/rules": HOLMES_RULES,
+    "holmes/invariants": HOLMES_RULES,
+    "holmes/redeal": HOLMES_RULES,
+    "holmes/view": ("kernels", "holmes.cards", "holmes.state"),
+    "holmes/checked": ("doors", "options", "holmes.cards", "holmes.state", "holmes.view"),
+    "holmes/records": (
+        *("checks", "doors"),
+        *("holmes.cards", "holmes.checked", "holmes.invariants", "holmes.state", "holmes.view"),
+    ),
+    "holmes/doors": ("game", "game_doors", "holmes"),
+    "holmes/notation": ("checks", "game", "naming", "holmes.cards", "holmes.state"),
+    "holmes/reveal": ("game", "holmes.cards", "holmes.results", "holmes.state"),
+    "holmes/set_up": ("checks", "game", "kernels", "holmes"),
+    "holmes/transcript": ("doors", "naming", "transcripts", "holmes"),
+    "holmes/": ("bits", "doors", "drawing", "kernels", "layout", "holmes"),
     # What knows no game.
     "policies/": ("bits", "doors", "kernels", "checks", "files", "game", "options", "policies"),
     "policies/wrapped": ("checks", "doors", "game", "policies.policy_file"),
@@ -126,7 +155,8 @@ LATE = ("stable_baselines3", "PIL", "rich", "prompt_toolkit")
 # Of the state's module, what a module that is given views may name: its constants.
 STATE_FUNCTIONS = {"STATE", "BLANK", "deal", "new_states", "legal", "step", "ends", "settled", "standings", "counts"}
 VIEWERS = sorted(
-    path.relative_to(ROOT / "sleuth_env" / "sleuth").with_suffix("").as_posix()
+    path
+    for game in ("holmes", "sleuth")
     for pattern in (
         "clues.py",
         "belief.py",
@@ -136,7 +166,9 @@ VIEWERS = sorted(
         "bots/*.py",
         "drawing/*.py",
     )
-    for path in (ROOT / "sleuth_env" / "sleuth").glob(pattern)
+    for path in (ROOT / "sleuth_env" / game).glob(pattern)
+    # It plays on from games that it deals itself.
+    if path.stem != "planner"
 )
 
 
@@ -196,12 +228,12 @@ def test_frameworks_are_imported_in_their_own_files_only(path: Path) -> None:
             assert not (top and framework in LATE), f"{place(path)} imports {module} at its top"
 
 
-@pytest.mark.parametrize("name", VIEWERS)
-def test_what_is_given_views_names_no_function_of_the_state(name: str) -> None:
-    path = ROOT / "sleuth_env" / "sleuth" / f"{name}.py"
+@pytest.mark.parametrize("path", VIEWERS, ids=place)
+def test_what_is_given_views_names_no_function_of_the_state(path: Path) -> None:
+    game = place(path).partition("/")[0]
     for module, names, _ in imports(path):
-        if module in ("sleuth_env.sleuth.state", "sleuth_env.sleuth.rules"):
-            assert not names & STATE_FUNCTIONS, f"{name} imports {names & STATE_FUNCTIONS}"
+        if module in (f"sleuth_env.{game}.{name}" for name in ("state", "rules", "cases")):
+            assert not names & STATE_FUNCTIONS, f"{place(path)} imports {names & STATE_FUNCTIONS}"
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "training").glob("*.py")), ids=lambda path: path.stem)

@@ -70,7 +70,7 @@ def test_importing_again_and_reloading_register_nothing_twice() -> None:
     code = """
 import importlib, sleuth_env, pettingzoo
 from gymnasium.envs.registration import registry
-from sleuth_env import holmes_v0, sleuth_v0
+from sleuth_env import sleuth_v0, holmes_v0
 for module in (sleuth_env, sleuth_v0, holmes_v0, sleuth_env, sleuth_v0, holmes_v0):
     importlib.reload(module)
 print(*(name for name in [*registry, *pettingzoo.aec_registry] if "sleuth_env" in name))
