@@ -14,17 +14,20 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 # `training` is not installed, and the tables are of this tree, whatever is.
 sys.path.insert(0, str(ROOT))
 
-from sleuth_env import Options, sleuth, sleuth_v0  # noqa: E402
+from sleuth_env import holmes, sleuth, sleuth_v0  # noqa: E402
 from sleuth_env.options import described  # noqa: E402
 
 TABLE = re.compile(r"(<!-- table: (\w+) -->\n\n)(.*?)(\n\n<!-- end of table -->)", re.S)
 PLAYERS = range(3, 8)
+HOLMES_PLAYERS = range(3, 9)
 MATCH = "sleuth match random cautious sheet --games 3000 --seed 1"
 
 Kept = dict[str, list[str]]
@@ -59,34 +62,32 @@ def shown(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-def size_in_players(sizes: list[int]) -> str:
+def size_in_players(sizes: list[int], players: range = PLAYERS) -> str:
     """Write one size, given for each number of players, as a formula of that number ``n``."""
     if len(set(sizes)) == 1:
         return str(sizes[0])
-    if sizes == list(PLAYERS):
-        return "n"
-    shares = {Fraction(size, players - 1) for size, players in zip(sizes, PLAYERS, strict=True)}
-    if len(shares) != 1:
-        raise ValueError(f"neither constant nor a multiple of the opponents: {sizes}")
-    factor = shares.pop()
-    return "(n-1)" if factor == 1 else f"(n-1) x {factor}"
+    for unit, less in (("n", 0), ("(n-1)", 1)):
+        shares = {Fraction(size, number - less) for size, number in zip(sizes, players, strict=True)}
+        if len(shares) == 1 and (factor := shares.pop()).denominator == 1:
+            return unit if factor == 1 else f"2{unit}" if factor == 2 and less == 0 else f"{unit} x {factor}"
+    raise ValueError(f"neither constant nor a multiple of the players or the opponents: {sizes}")
 
 
 # --- the tables ---
 
 
-def options(body: str) -> str:
+def options(body: str, game: Any = sleuth) -> str:
     """Write the options: name, default, legal values and meaning, as the code describes them."""
-    rows = [[f"`{about.name}`", shown(about.default), about.values, about.meaning] for about in described(Options)]
+    rows = [[f"`{about.name}`", shown(about.default), about.values, about.meaning] for about in described(game.Options)]
     return markdown("option | default | values | meaning", rows)
 
 
-def blocks(body: str) -> str:
+def blocks(body: str, game: Any = sleuth, players: range = PLAYERS) -> str:
     """Write the blocks of observations: name, shape, axes, records; kept is the meaning."""
     kept = kept_cells(body)
     layouts = {
-        record: [list(sleuth.observation_layout(Options(players), record)) for players in PLAYERS]
-        for record in sleuth.RECORDS
+        record: [list(game.observation_layout(game.Options(number), record)) for number in players]
+        for record in game.RECORDS
     }
     order: list[str] = []
     for layout in layouts.values():
@@ -102,33 +103,55 @@ def blocks(body: str) -> str:
         records = [record for record, layout in layouts.items() if any(block.name == name for block in layout[0])]
         found = [next(block for block in layout if block.name == name) for layout in layouts[records[0]]]
         shapes = zip(*(block.shape for block in found), strict=True)
-        shape = " x ".join(size_in_players(list(sizes)) for sizes in shapes)
+        shape = " x ".join(size_in_players(list(sizes), players) for sizes in shapes)
         only = "" if len(records) == len(layouts) else ", ".join(f"`{record}`" for record in records)
         meaning = kept.get(f"`{name}`", [""])[-1]
         rows.append([f"`{name}`", shape, " x ".join(found[0].axes), only, meaning])
     return markdown("block | shape | axes | only with `record` | what it says", rows)
 
 
-def sizes(body: str) -> str:
+def sizes(body: str, game: Any = sleuth, players: range = PLAYERS) -> str:
     """Write how many numbers an observation has, and how many actions there are."""
     rows = [
         [f'numbers with `record="{record}"`']
-        + [str(sleuth.observation_size(Options(players), record)) for players in PLAYERS]
-        for record in sleuth.RECORDS
+        + [str(game.observation_size(game.Options(number), record)) for number in players]
+        for record in game.RECORDS
     ]
-    rows.append(["actions"] + [str(sleuth.num_actions(Options(players))) for players in PLAYERS])
-    return markdown("players | " + " | ".join(f"{players}:" for players in PLAYERS), rows)
+    rows.append(["actions"] + [str(game.num_actions(game.Options(number))) for number in players])
+    return markdown("players | " + " | ".join(f"{number}:" for number in players), rows)
 
 
-def actions(body: str) -> str:
+def actions(body: str, game: Any = sleuth, players: range = PLAYERS) -> str:
     """Write the blocks of actions: name, size; kept are an example and the meaning."""
     kept = kept_cells(body)
-    found = [sleuth.action_blocks(Options(players)) for players in PLAYERS]
+    found = [game.action_blocks(game.Options(number)) for number in players]
     rows = []
     for name in found[0]:
-        size = size_in_players([blocks[name].stop - blocks[name].start for blocks in found])
+        size = size_in_players([blocks[name].stop - blocks[name].start for blocks in found], players)
         rows.append([f"`{name}`", size, *kept.get(f"`{name}`", ["", "", ""])[1:]])
     return markdown("block | size | in text | what it does", rows)
+
+
+def holmes_cards(body: str) -> str:
+    """Write the cards of I Say, Holmes!: title, category, copies, case value, what may follow, who is a target."""
+    counters = (("alibi", "alibi"), ("mastermind", "mastermind"))
+    rows = [
+        [
+            f"`{card['title']}`",
+            card["category"],
+            f"{card['copies']} x {card['value']}",
+            ", ".join(card["follows"] or ()) or "",
+            {"none": "", "one": "one", "optional": "may", "all": "all"}[card["target"]],
+            ", ".join(name for key, name in counters if card[key]),
+        ]
+        for card in holmes.CARDS["titles"]
+    ]
+    return markdown("title | category | copies x value: | may be followed by | target | counters", rows)
+
+
+def holmes_reconstructed(body: str) -> str:
+    """Write what of I Say, Holmes! is reconstructed, and why so."""
+    return markdown("key | what, and why", [[f"`{key}`", why] for key, why in holmes.RECONSTRUCTED.items()])
 
 
 ENDINGS: dict[str, tuple[dict[str, object], str]] = {
@@ -216,6 +239,12 @@ BUILDERS: dict[str, Callable[[str], str]] = {
     "bots": bots,
     "match": match,
     "configuration": configuration,
+    "holmes_options": partial(options, game=holmes),
+    "holmes_blocks": partial(blocks, game=holmes, players=HOLMES_PLAYERS),
+    "holmes_sizes": partial(sizes, game=holmes, players=HOLMES_PLAYERS),
+    "holmes_actions": partial(actions, game=holmes, players=HOLMES_PLAYERS),
+    "holmes_cards": holmes_cards,
+    "holmes_reconstructed": holmes_reconstructed,
 }
 
 

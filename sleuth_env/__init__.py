@@ -1,4 +1,4 @@
-"""Sleuth, the deduction card game by Sid Sackson, as an environment for reinforcement learning.
+"""Two deduction games as environments for reinforcement learning: Sleuth by Sid Sackson, and I Say, Holmes!
 
 PettingZoo, for all players; Gymnasium, for one learner, or for many games at once:
 
@@ -27,6 +27,8 @@ __version__ = "0.1.0"
 
 GYMNASIUM_ID = "sleuth_env/Sleuth-v0"
 SELF_PLAY_ID = "sleuth_env/SleuthSelfPlay-v0"
+HOLMES_ID = "sleuth_env/Holmes-v0"
+HOLMES_SELF_PLAY_ID = "sleuth_env/HolmesSelfPlay-v0"
 
 # The public names and the modules that they live in; a module is its own.
 _HOMES = {
@@ -44,6 +46,8 @@ _HOMES = {
     "GameSoloEnv": "sleuth_env.envs.solo",
     "GameSoloVectorEnv": "sleuth_env.envs.solo",
     "GameVectorEnv": "sleuth_env.envs.vector",
+    "HolmesVecEnv": "sleuth_env.holmes_v0",
+    "HolmesVectorEnv": "sleuth_env.holmes_v0",
     "IllegalAction": "sleuth_env.actions",
     "Kernels": "sleuth_env.game",
     "Layout": "sleuth_env.layout",
@@ -51,7 +55,7 @@ _HOMES = {
     "MatchError": "sleuth_env.matches.seating",
     "MatchResult": "sleuth_env.matches.rating",
     "Mlp": "sleuth_env.policies.mlp",
-    "NotationError": "sleuth_env.sleuth",
+    "NotationError": "sleuth_env.naming",
     "Observer": "sleuth_env.layout",
     "OptionError": "sleuth_env.options",
     "Options": "sleuth_env.sleuth",
@@ -73,6 +77,8 @@ _HOMES = {
     "bound": "sleuth_env.envs.binding",
     "compile_kernels": "sleuth_env.compilation",
     "door": "sleuth_env.doors",
+    "holmes": "sleuth_env",
+    "holmes_v0": "sleuth_env",
     "kernel": "sleuth_env.kernels",
     "kernels_of": "sleuth_env.game",
     "load_game": "sleuth_env.game",
@@ -95,6 +101,8 @@ _HOMES = {
 }
 if TYPE_CHECKING:
     # The same names for type checkers, which do not look into `_HOMES`: to them, `as` makes one public.
+    from . import holmes as holmes
+    from . import holmes_v0 as holmes_v0
     from . import sleuth as sleuth
     from . import sleuth_v0 as sleuth_v0
     from .actions import IllegalAction as IllegalAction
@@ -119,6 +127,8 @@ if TYPE_CHECKING:
     from .game import Kernels as Kernels
     from .game import kernels_of as kernels_of
     from .game import load_game as load_game
+    from .holmes_v0 import HolmesVecEnv as HolmesVecEnv
+    from .holmes_v0 import HolmesVectorEnv as HolmesVectorEnv
     from .kernels import kernel as kernel
     from .layout import Layout as Layout
     from .layout import Observer as Observer
@@ -130,6 +140,7 @@ if TYPE_CHECKING:
     from .matches.seating import MatchError as MatchError
     from .matches.seating import Remembering as Remembering
     from .matches.table import Table as Table
+    from .naming import NotationError as NotationError
     from .options import OptionError as OptionError
     from .options import UnknownOptionError as UnknownOptionError
     from .options import option as option
@@ -145,7 +156,6 @@ if TYPE_CHECKING:
     from .policies.wrapped import wrap_policy as wrap_policy
     from .sleuth import Beliefs as Beliefs
     from .sleuth import BotError as BotError
-    from .sleuth import NotationError as NotationError
     from .sleuth import Options as Options
     from .sleuth import RebuildError as RebuildError
     from .sleuth import belief as belief
@@ -158,7 +168,7 @@ if TYPE_CHECKING:
     from .sleuth_v0 import SoloEnv as SoloEnv
     from .sleuth_v0 import SoloVectorEnv as SoloVectorEnv
 
-__all__ = ["GYMNASIUM_ID", "SELF_PLAY_ID", "__version__", *_HOMES]
+__all__ = ["GYMNASIUM_ID", "HOLMES_ID", "HOLMES_SELF_PLAY_ID", "SELF_PLAY_ID", "__version__", *_HOMES]
 
 
 # Of a module with this function, type checkers would believe any name.
@@ -179,10 +189,14 @@ def _register() -> None:
     """Register the environments with Gymnasium, once."""
     from gymnasium.envs.registration import register, registry
 
-    if GYMNASIUM_ID not in registry:
-        register(GYMNASIUM_ID, "sleuth_env.sleuth_v0:SoloEnv", vector_entry_point="sleuth_env.sleuth_v0:SoloVectorEnv")
-    if SELF_PLAY_ID not in registry:
-        register(SELF_PLAY_ID, vector_entry_point="sleuth_env.sleuth_v0:SleuthVectorEnv")
+    for name, self_play, module, game in (
+        (GYMNASIUM_ID, SELF_PLAY_ID, "sleuth_env.sleuth_v0", "Sleuth"),
+        (HOLMES_ID, HOLMES_SELF_PLAY_ID, "sleuth_env.holmes_v0", "Holmes"),
+    ):
+        if name not in registry:
+            register(name, f"{module}:SoloEnv", vector_entry_point=f"{module}:SoloVectorEnv")
+        if self_play not in registry:
+            register(self_play, vector_entry_point=f"{module}:{game}VectorEnv")
 
 
 _register()

@@ -32,7 +32,7 @@ Records = NDArray[np.void]
 T = TypeVar("T")
 
 # The games of this package by name, the default first.
-GAMES = ("sleuth",)
+GAMES = ("sleuth", "holmes")
 DEFAULT_GAME = GAMES[0]
 NO_GAME = "call reset() first: no game has been dealt"
 CLOSED = "this environment has been closed: make another one"
@@ -454,7 +454,7 @@ class Telling(Protocol):
         """
         ...
 
-    def news(self, options: Any, state: Any, action: int, view: Any, /) -> list[str]:
+    def news(self, options: Any, state: Any, action: int, view: Any, before: Any, /) -> list[str]:
         """Return what the viewer may know of the last action, line by line; nothing where it was hidden.
 
         Args:
@@ -462,6 +462,7 @@ class Telling(Protocol):
             state: after the action.
             action: its number.
             view: after the action.
+            before: the viewer's view before the action.
         """
         ...
 

@@ -213,7 +213,7 @@ MISTAKES = [
     (["match", *["random"] * 3, "--gam", "3"], "unrecognized arguments: --gam 3"),
     (
         ["match", *["random"] * 3, "--game", "3"],
-        "argument --game: game must be one of sleuth, or the full name of a game module, got '3'",
+        "argument --game: game must be one of sleuth, holmes, or the full name of a game module, got '3'",
     ),
     (["play", "--game", "numpy"], "argument --game: 'numpy' is not a game: the module lacks BOTS, CHEAPEST_RECORD"),
     (

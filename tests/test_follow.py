@@ -201,7 +201,7 @@ def test_its_policy_files_say_which_game_they_are_of(tmp_path: Path) -> None:
     save_policy(random_policy(options), path, {})
     policy = load_policy(path, follow)
     assert policy.options == options
-    with pytest.raises(PolicyError, match="is a policy for the game 'follow', which is none of sleuth"):
+    with pytest.raises(PolicyError, match="is a policy for the game 'follow', which is none of sleuth, holmes"):
         load_policy(path)
     with pytest.raises(PolicyError, match="is a policy for the game 'follow', not for 'sleuth'"):
         load_policy(path, load_game("sleuth"))

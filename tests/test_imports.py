@@ -13,6 +13,14 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MODULES = sorted((ROOT / "sleuth_env").rglob("*.py"))
 
+# What the rules of the second game are made of.
+HOLMES_RULES = (
+    *("bits", "kernels"),
+    *(
+        f"holmes.{name}"
+        for name in ("cards", "cases", "choices", "moves", "results", "rules", "sheet", "state", "turns")
+    ),
+)
 # Modules of this package that a module may import, by the beginning of its path; the longest
 # beginning that fits holds. A name stands for everything below it.
 FIRST_PARTY = {
@@ -30,7 +38,11 @@ FIRST_PARTY = {
     "memory": (),
     "game": ("checks", "options"),
     "actions": ("checks", "game"),
+    "drawing/": (),
+    "naming": ("checks",),
+    "transcripts": ("naming", "options"),
     "doors": ("game", "kernels"),
+    "game_doors": ("doors", "game"),
     # Cards, holders and counts; it has never heard of a game.
     "deduction/": ("bits", "doors", "kernels", "checks", "deduction"),
     "deduction/evidence": ("checks", "doors"),
@@ -47,10 +59,10 @@ FIRST_PARTY = {
         *("sleuth.cards", "sleuth.checked", "sleuth.invariants", "sleuth.rules", "sleuth.state", "sleuth.view"),
     ),
     "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.checked", "sleuth.view", "deduction"),
-    "sleuth/notation": ("checks", "game", "sleuth.cards", "sleuth.state"),
+    "sleuth/notation": ("checks", "game", "naming", "sleuth.cards", "sleuth.state"),
     # Texts of whole games and what tells them are the only other places that see states.
     "sleuth/transcript": (
-        *("doors", "options"),
+        *("doors", "naming", "transcripts"),
         *("sleuth.cards", "sleuth.checked", "sleuth.notation", "sleuth.state", "sleuth.rules"),
     ),
     "sleuth/__init__": ("options", "sleuth"),
@@ -61,18 +73,36 @@ FIRST_PARTY = {
         *("sleuth.cards", "sleuth.invariants", "sleuth.state", "sleuth.view"),
     ),
     "sleuth/doors": (
-        "doors",
-        "game",
-        "sleuth.cards",
-        "sleuth.checked",
-        "sleuth.invariants",
-        "sleuth.results",
-        "sleuth.rules",
-        "sleuth.state",
-        "sleuth.view",
+        *("game", "game_doors"),
+        *("sleuth.checked", "sleuth.invariants", "sleuth.results", "sleuth.rules", "sleuth.state", "sleuth.view"),
     ),
-    "sleuth/": ("bits", "checks", "doors", "kernels", "layout", "deduction", "sleuth"),
+    "sleuth/": ("bits", "checks", "doors", "drawing", "kernels", "layout", "naming", "deduction", "sleuth"),
     "sleuth/relational": ("kernels", "game", "policies.mlp", "policies.operations", "policies.policy_file", "sleuth"),
+    # The second game.
+    "holmes/__init__": ("options", "holmes"),
+    "holmes/cards": ("checks", "options"),
+    "holmes/state": ("holmes.cards",),
+    "holmes/results": ("game", "kernels", "holmes.cards", "holmes.state"),
+    "holmes/sheet": HOLMES_RULES,
+    "holmes/moves": HOLMES_RULES,
+    "holmes/cases": HOLMES_RULES,
+    "holmes/choices": HOLMES_RULES,
+    "holmes/turns": HOLMES_RULES,
+    "holmes/rules": HOLMES_RULES,
+    "holmes/invariants": HOLMES_RULES,
+    "holmes/redeal": HOLMES_RULES,
+    "holmes/view": ("kernels", "holmes.cards", "holmes.state"),
+    "holmes/checked": ("doors", "options", "holmes.cards", "holmes.state", "holmes.view"),
+    "holmes/records": (
+        *("checks", "doors"),
+        *("holmes.cards", "holmes.checked", "holmes.invariants", "holmes.state", "holmes.view"),
+    ),
+    "holmes/doors": ("game", "game_doors", "holmes"),
+    "holmes/notation": ("checks", "game", "naming", "holmes.cards", "holmes.state"),
+    "holmes/reveal": ("game", "holmes.cards", "holmes.results", "holmes.state"),
+    "holmes/set_up": ("checks", "game", "kernels", "holmes"),
+    "holmes/transcript": ("doors", "naming", "transcripts", "holmes"),
+    "holmes/": ("bits", "doors", "drawing", "kernels", "layout", "holmes"),
     # What knows no game.
     "policies/": ("bits", "doors", "kernels", "checks", "files", "game", "options", "policies"),
     "policies/wrapped": ("checks", "doors", "game", "policies.policy_file"),
@@ -90,6 +120,7 @@ FIRST_PARTY = {
     "envs/": ("actions", "checks", "game", "memory", "threads", "matches", "envs"),
     # It uses all that a user may use.
     "compilation": ("game", "kernels", "matches", "policies", "envs"),
+    "holmes_v0": ("game", "envs", "holmes"),
     "sleuth_v0": ("game", "envs", "sleuth"),
     # The command line stands above everything but the games; nothing else may use it.
     "cli/": (
@@ -99,7 +130,7 @@ FIRST_PARTY = {
 }
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
-    "pettingzoo": {"envs/aec", "envs/wrappers", "sleuth_v0"},
+    "pettingzoo": {"envs/aec", "envs/wrappers", "holmes_v0", "sleuth_v0"},
     "gymnasium": {
         "__init__",
         "envs/aec",
@@ -115,7 +146,7 @@ FRAMEWORKS = {
     # Both of these are imported late, by `policies/export`.
     "torch": {"policies/export", "policies/torch_module", "policies/trained"},
     "onnx": {"policies/onnx_graph"},
-    "PIL": {"sleuth/drawing/image"},
+    "PIL": {"drawing/canvas"},
     "rich": {"cli/report", "cli/screen"},
     "prompt_toolkit": {"cli/session", "cli/streams"},
 }
@@ -125,7 +156,8 @@ LATE = ("stable_baselines3", "PIL", "rich", "prompt_toolkit")
 # Of the state's module, what a module that is given views may name: its constants.
 STATE_FUNCTIONS = {"STATE", "BLANK", "deal", "new_states", "legal", "step", "ends", "settled", "standings", "counts"}
 VIEWERS = sorted(
-    path.relative_to(ROOT / "sleuth_env" / "sleuth").with_suffix("").as_posix()
+    path
+    for game in ("holmes", "sleuth")
     for pattern in (
         "clues.py",
         "belief.py",
@@ -135,7 +167,9 @@ VIEWERS = sorted(
         "bots/*.py",
         "drawing/*.py",
     )
-    for path in (ROOT / "sleuth_env" / "sleuth").glob(pattern)
+    for path in (ROOT / "sleuth_env" / game).glob(pattern)
+    # It plays on from games that it deals itself.
+    if path.stem != "planner"
 )
 
 
@@ -195,12 +229,12 @@ def test_frameworks_are_imported_in_their_own_files_only(path: Path) -> None:
             assert not (top and framework in LATE), f"{place(path)} imports {module} at its top"
 
 
-@pytest.mark.parametrize("name", VIEWERS)
-def test_what_is_given_views_names_no_function_of_the_state(name: str) -> None:
-    path = ROOT / "sleuth_env" / "sleuth" / f"{name}.py"
+@pytest.mark.parametrize("path", VIEWERS, ids=place)
+def test_what_is_given_views_names_no_function_of_the_state(path: Path) -> None:
+    game = place(path).partition("/")[0]
     for module, names, _ in imports(path):
-        if module in ("sleuth_env.sleuth.state", "sleuth_env.sleuth.rules"):
-            assert not names & STATE_FUNCTIONS, f"{name} imports {names & STATE_FUNCTIONS}"
+        if module in (f"sleuth_env.{game}.{name}" for name in ("state", "rules", "cases")):
+            assert not names & STATE_FUNCTIONS, f"{place(path)} imports {names & STATE_FUNCTIONS}"
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "training").glob("*.py")), ids=lambda path: path.stem)

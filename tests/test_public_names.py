@@ -11,13 +11,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any, get_type_hints
 
 import pytest
 
 import sleuth_env
-from sleuth_env import Options, sleuth_v0
+from sleuth_env import Options, holmes, holmes_v0, sleuth_v0
 from sleuth_env.cli.commands import main
+from sleuth_env.holmes import cards as holmes_cards
 from sleuth_env.sleuth.cards import OptionValues
 
 ROOT = Path(__file__).parents[1]
@@ -46,7 +48,7 @@ def test_every_name_of_the_reference_is_one_of_the_package_or_of_its_game() -> N
     named = re.findall(r"^\.\. auto\w+:: sleuth_env\.([\w.]+)$", (ROOT / "docs" / "api.md").read_text(), re.M)
     assert len(named) > 50
     strangers = [name for name in named if name not in sleuth_env.__all__]
-    assert [name for name in strangers if name.rpartition(".")[0] not in ("sleuth", "sleuth_v0")] == []
+    assert [name for name in strangers if name.rpartition(".")[0] not in ("holmes", "sleuth", "sleuth_v0")] == []
 
 
 def test_every_error_of_the_reference_is_a_name_of_the_package() -> None:
@@ -64,22 +66,28 @@ def test_modules_are_found_without_importing_them() -> None:
 
 
 def test_the_options_by_keyword_are_those_of_the_game() -> None:
-    assert get_type_hints(OptionValues) == get_type_hints(Options)
-    assert not OptionValues.__required_keys__
+    for values, options in ((OptionValues, Options), (holmes_cards.OptionValues, holmes.Options)):
+        assert get_type_hints(values) == get_type_hints(options)
+        assert not values.__required_keys__
 
 
-def declared(name: str) -> ast.FunctionDef:
+def declared(module: ModuleType, name: str) -> ast.FunctionDef:
     """Return the constructor that an environment declares for type checkers."""
-    tree = ast.parse(inspect.getsource(sleuth_v0))
+    tree = ast.parse(inspect.getsource(module))
     face = next(node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == name)
     return next(node for node in ast.walk(face) if isinstance(node, ast.FunctionDef) and node.name == "__init__")
 
 
-@pytest.mark.parametrize("name", ["raw_env", "SoloEnv", "SoloVectorEnv", "SleuthVectorEnv", "SleuthVecEnv"])
-def test_an_environment_declares_the_arguments_that_it_has(name: str) -> None:
-    arguments = declared(name).args
+FACES = ["raw_env", "SoloEnv", "SoloVectorEnv", "GAMEVectorEnv", "GAMEVecEnv"]
+
+
+@pytest.mark.parametrize("name", FACES)
+@pytest.mark.parametrize(("module", "game"), [(sleuth_v0, "Sleuth"), (holmes_v0, "Holmes")])
+def test_an_environment_declares_the_arguments_that_it_has(module: ModuleType, game: str, name: str) -> None:
+    name = name.replace("GAME", game)
+    arguments = declared(module, name).args
     defaults = [ast.unparse(node).replace("AutoresetMode.", "") for node in arguments.defaults]
-    named = inspect.signature(getattr(sleuth_v0, name)).parameters.values()
+    named = inspect.signature(getattr(module, name)).parameters.values()
     plain = [about for about in named if about.kind is not inspect.Parameter.VAR_KEYWORD]
     assert [argument.arg for argument in arguments.args[1:]] == [about.name for about in plain]
     assert defaults == [getattr(about.default, "name", repr(about.default)) for about in plain]
@@ -89,8 +97,9 @@ def test_an_environment_declares_the_arguments_that_it_has(name: str) -> None:
 
 
 def test_the_wrapped_environment_has_the_arguments_of_the_raw_one() -> None:
-    raw = inspect.signature(sleuth_v0.raw_env).parameters
-    assert list(inspect.signature(sleuth_v0.env).parameters) == list(raw)
+    for module in (sleuth_v0, holmes_v0):
+        raw = inspect.signature(module.raw_env).parameters
+        assert list(inspect.signature(module.env).parameters) == list(raw)
 
 
 def mistakes() -> set[int]:

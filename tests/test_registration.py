@@ -12,7 +12,7 @@ import pettingzoo
 import pytest
 
 import sleuth_env
-from sleuth_env import sleuth_v0
+from sleuth_env import holmes, holmes_v0, sleuth_v0
 from sleuth_env.sleuth import Options
 
 
@@ -28,6 +28,21 @@ def test_gymnasium_makes_it_after_the_package_was_imported() -> None:
     assert env.unwrapped.options == Options(num_players=5)
     assert env.spec.id == "sleuth_env/Sleuth-v0"
     assert env.spec.nondeterministic is False
+
+
+@pytest.mark.parametrize("num_players", range(3, 9))
+def test_gymnasium_makes_the_second_game(num_players: int) -> None:
+    options = {"num_players": num_players, "cases": 1}
+    env = gymnasium.make("sleuth_env/Holmes-v0", opponents="random", **options)
+    assert env.unwrapped.options == holmes.Options(**options)
+    many = gymnasium.make_vec("sleuth_env/HolmesSelfPlay-v0", num_envs=2, **options)
+    assert many.unwrapped.options == holmes.Options(**options)
+
+
+def test_pettingzoo_makes_the_second_game() -> None:
+    env = pettingzoo.make("aec", "sleuth_env/holmes-v0", num_players=3, max_cycles=9)
+    assert str(env) == "holmes_v0"
+    assert holmes_v0.env(num_players=3).unwrapped.options == holmes.Options(num_players=3)
 
 
 def test_gymnasium_imports_the_package_that_the_name_begins_with() -> None:
@@ -55,12 +70,13 @@ def test_importing_again_and_reloading_register_nothing_twice() -> None:
     code = """
 import importlib, sleuth_env, pettingzoo
 from gymnasium.envs.registration import registry
-from sleuth_env import sleuth_v0
-for module in (sleuth_env, sleuth_v0, sleuth_env, sleuth_v0):
+from sleuth_env import sleuth_v0, holmes_v0
+for module in (sleuth_env, sleuth_v0, holmes_v0, sleuth_env, sleuth_v0, holmes_v0):
     importlib.reload(module)
-print([name for name in [*registry, *pettingzoo.aec_registry] if "sleuth" in name.lower()])
+print(*(name for name in [*registry, *pettingzoo.aec_registry] if "sleuth_env" in name))
 """
-    assert output_of(code) == "['sleuth_env/Sleuth-v0', 'sleuth_env/SleuthSelfPlay-v0', 'sleuth_env/sleuth-v0']"
+    names = [f"sleuth_env/{game}{kind}-v0" for game in ("Sleuth", "Holmes") for kind in ("", "SelfPlay")]
+    assert output_of(code).split() == [*names, "sleuth_env/sleuth-v0", "sleuth_env/holmes-v0"]
 
 
 def test_a_pettingzoo_without_a_registry_will_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,7 +135,7 @@ def test_a_text_says_which_game_it_is_of(
 def test_a_text_of_an_unknown_game_is_refused_in_one_line(game_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     game_file.write_text(played_game().replace("sleuth game 1", "os game 1"))
     assert main(["replay", str(game_file)]) == 2
-    words = "is a text of the game 'os', which is not one of sleuth; --game names the module of another"
+    words = "is a text of the game 'os', which is not one of sleuth, holmes; --game names the module of another"
     assert said(capsys) == ("", f"sleuth: {game_file} {words}\n")
 
 

@@ -20,7 +20,7 @@ from .streams import WriteError, called, in_colour, read_text, show, warn_of_a_n
 
 DESCRIPTION = (
     "Play a game in the terminal. Actions are typed in the notation; help, rules, sheet, odds and legal help, "
-    "undo takes a decision back. Nothing hidden is shown before the end. An accusation that is not proved must be "
+    "undo takes a decision back. Nothing hidden is shown before the end. What may lose the game must be "
     "confirmed by yes, from a pipe, too."
 )
 PLAYERS = 3
@@ -67,7 +67,7 @@ def make_parser(words: Sequence[str]) -> Parser:
     parser.add_argument(
         "--no-confirm",
         action="store_true",
-        help="take accusations that are not proved, and final questions, without asking whether they are meant",
+        help="take what may lose the game, such as an accusation without proof, without asking whether it is meant",
     )
     return parser
 

@@ -143,6 +143,7 @@ class Session:
         self._waits = False
         self._listed: dict[int, str] = {}
         self._doubtful = ""
+        self._before: Any = None  # what the person knew before the last action
         if record is not None:
             self.table.states[0] = record.first_state
         self.first_state = self.table.states[0].copy()
@@ -171,6 +172,11 @@ class Session:
         """The names of all actions."""
         return [self.game.action_name(a, self.options) for a in range(self.game.num_actions(self.options))]
 
+    @cached_property
+    def commands(self) -> dict[str, str]:
+        """The commands, and what each means; there is nothing to wait for where a game has no offers."""
+        return {name: meaning for name, meaning in COMMANDS.items() if name != "wait" or self.game.OFFERED}
+
     def run(self) -> None:
         """Play until the game is over, the person quits or the input ends.
 
@@ -185,6 +191,7 @@ class Session:
         self._show_sheet()
         fresh = True
         while not self.table.finished[0]:
+            self._before = self.view
             acted = self._decide(fresh) if self.table.waiting[0] else self.table.play_round()
             fresh = False
             if acted:
@@ -242,7 +249,7 @@ class Session:
             check_fruitless(fruitless)
             fruitless += 1
             prompt = self.telling.prompt(self.options, self.view)
-            line = self.read(f"{prompt}> ", [*COMMANDS, *legal]).strip()
+            line = self.read(f"{prompt}> ", [*self.commands, *legal]).strip()
             name = self._understand(line or ("" if self._doubtful else unsaid), legal)
             if len(self._decided) < taken:
                 return False
@@ -296,7 +303,7 @@ class Session:
             "save": lambda: self._save("".join(typed.split(maxsplit=1)[1:])),
             "quit": self._quit,
         }
-        if word in commands:
+        if word in self.commands:
             commands[word]()
             if word == "wait" and self._waits:
                 unsaid = self.telling.unsaid(self.options, self.view)
@@ -345,7 +352,7 @@ class Session:
         wrong = "is not legal now" if self.telling.meant(line, self.action_names) else "is not an action"
         begun = [name for name in names if name.startswith(line)]
         near = self._harmless(line, begun)[:LISTED]
-        near = near or self._harmless(line, nearest(line, [*names, *COMMANDS], CONSIDERED))[:NEAR]
+        near = near or self._harmless(line, nearest(line, [*names, *self.commands], CONSIDERED))[:NEAR]
         perhaps = f"perhaps: {', '.join(near)}" if near else "help shows the forms, legal lists what you may do"
         self._prose(f"{line[:QUOTED]!r} {wrong}; {perhaps}.")
 
@@ -359,7 +366,7 @@ class Session:
 
         def is_harmless(name: str) -> bool:
             """Return whether one may be proposed."""
-            if name in COMMANDS or SequenceMatcher(None, first, name.split()[0]).ratio() >= ALIKE:
+            if name in self.commands or SequenceMatcher(None, first, name.split()[0]).ratio() >= ALIKE:
                 return True
             return not self.telling.doubt(self.options, seen, self.action_names.index(name))
 
@@ -383,7 +390,7 @@ class Session:
     # --- commands ---
 
     def _help(self) -> None:
-        self.write(in_two_columns({**self.telling.FORMS, **COMMANDS}, columns_for_prose()))
+        self.write(in_two_columns({**self.telling.FORMS, **self.commands}, columns_for_prose()))
 
     def _show_rules(self) -> None:
         self.write(in_paragraphs(self.telling.rules(self.options), columns_for_prose()))
@@ -461,7 +468,7 @@ class Session:
         """Report the last action as far as the person may know it."""
         action = int(self.table.last_actions[0])
         self.actions.append(action)
-        for line in self.telling.news(self.options, self.table.states[0], action, self.view):
+        for line in self.telling.news(self.options, self.table.states[0], action, self.view, self._before):
             self.write(line)
 
     def _record(self) -> Any:

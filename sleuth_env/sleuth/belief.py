@@ -24,10 +24,11 @@ from ..deduction.graph import RESULT
 from ..deduction.questions import WORTH
 from ..deduction.worlds import Worlds, survey_all
 from ..kernels import inner, kernel
+from ..naming import alternatives
 from .cards import ALL_SEARCH_CARDS, CATEGORIES, GEMS, NUM_GEMS, NUM_QUESTIONS, make_rules
 from .checked import checked_rules, checked_views
 from .clues import clues, read_sheet
-from .notation import NotationError, alternatives, player_name
+from .notation import NotationError, player_name
 from .rules import is_shown, may_ask
 from .transcript import GameRecord, parse_game
 from .view import VIEW, view

@@ -307,7 +307,7 @@ def _is_short_for(typed: list[str], name: list[str]) -> bool:
     return rest in (name[2:3], name[2:])
 
 
-def news(options: Options, state: Any, action: int, seen: Any) -> list[str]:
+def news(options: Options, state: Any, action: int, seen: Any, before: Any = None) -> list[str]:
     """Return what the viewer may know of the last action, line by line; nothing if hidden.
 
     Args:
@@ -315,6 +315,7 @@ def news(options: Options, state: Any, action: int, seen: Any) -> list[str]:
         state: STATE record, after the action.
         action: its number.
         seen: VIEW record, after the action.
+        before: VIEW record, before the action; an action is one event, so it is not needed.
     """
     state = one_state(options, state)[0]
     seen = one_view(options, seen, "seen")[0]

@@ -7,31 +7,38 @@ executed. Its length is bounded, and only the actions are kept, not the state af
 
 from __future__ import annotations
 
-import io
 from array import array
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..doors import ANY, ArrayError, described
 from ..doors import array as checked_array
-from ..options import OptionError, parse_option
+from ..naming import alternatives, quoted
+from ..transcripts import MAX_TEXT as MAX_TEXT
+from ..transcripts import (
+    Lines,
+    check_text,
+    fail,
+    option_words,
+    read_generator,
+    read_header,
+    read_options,
+)
 from .cards import NUM_SEARCH_CARDS, SEARCH_HAND, Options, make_rules
 from .checked import one_state
 from .notation import (
     NotationError,
     action_name,
-    alternatives,
     gem_name,
     gem_names,
     parse_action,
     parse_gem,
     parse_search_card,
     player_name,
-    quoted,
     search_card_name,
     search_card_names,
 )
@@ -39,8 +46,6 @@ from .rules import legal, step
 from .state import COUNT, FINISHED, RIGHT, STATE, TURN, new_states
 
 HEADER = "sleuth game 1"
-MAX_TEXT = 2_000_000  # characters; the longest game of 300 turns has some 100,000
-MAX_SHOWN = 40  # characters of a foreign dtype that an error repeats
 
 
 def winner_names(state: np.void) -> list[str]:
@@ -221,14 +226,9 @@ class _Replay:
 # --- writing ---
 
 
-def _option_words(options: Options) -> str:
-    changed = (f.name for f in fields(options) if f.name == "num_players" or getattr(options, f.name) != f.default)
-    return " ".join(f"{name}={getattr(options, name)}" for name in changed)
-
-
 def _deal_lines(options: Options, state: np.void) -> Iterator[str]:
     yield HEADER
-    yield f"options: {_option_words(options)}"
+    yield f"options: {option_words(options)}"
     yield f"missing: {' '.join(gem_names(state['missing_gems']))}"
     for seat in range(options.num_players):
         yield f"hand {player_name(seat)}: {' '.join(gem_names(state['hands'][seat]))}"
@@ -261,7 +261,7 @@ def _legal_names(replay: _Replay, name: str, num_players: int) -> str:
 def _check_fresh(head: list[str], first: np.ndarray) -> None:
     """Raise NotationError unless reading the deal back gives the same state."""
     try:
-        fresh = _read_deal(_Lines("\n".join(head)))[1].tobytes() == first.tobytes()
+        fresh = _read_deal(Lines("\n".join(head)))[1].tobytes() == first.tobytes()
     except NotationError as error:
         raise NotationError(f"first_state must be a fresh deal, as deal left it; written down, {error}") from None
     if not fresh:
@@ -302,71 +302,10 @@ def game_text(options: Options, first_state: Any, actions: Iterable[int]) -> str
 # --- reading ---
 
 
-def _fail(number: int, line: str, message: str) -> NoReturn:
-    raise NotationError(f"line {number}: {message}: {quoted(line)}")
-
-
-class _Lines:
-    """The lines of a text that are neither empty nor comments (after ``#``), with their numbers."""
-
-    def __init__(self, text: str) -> None:
-        # One after the other: a list of a million short lines would take fifty times the memory of
-        # the text.
-        numbered = enumerate(io.StringIO(text, newline="\n"), 1)
-        self._lines = ((number, line) for number, raw in numbered if (line := raw.partition("#")[0].rstrip()))
-        self._end = text.count("\n") + 1
-        self._next = next(self._lines, None)
-
-    def next(self, expected: str) -> tuple[int, str]:
-        """Return the next line with its number; raise an error with what was expected otherwise."""
-        if self._next is None:
-            raise NotationError(f"line {self._end}: the text ends where {expected} is expected")
-        line = self._next
-        self._next = next(self._lines, None)
-        return line
-
-    def value(self, key: str) -> tuple[int, str, str]:
-        """Return number, text and value of the next line, which must be ``key: value``."""
-        number, line = self.next(f"'{key}: ...'")
-        found, _, value = line.partition(": ")
-        if found != key or not value:
-            _fail(number, line, f"expected '{key}: ...'")
-        return number, line, value
-
-    def done(self) -> bool:
-        """Whether all lines have been read."""
-        return self._next is None
-
-
-def _read_header(lines: _Lines) -> None:
-    number, line = lines.next(f"'{HEADER}'")
-    if line.startswith("sleuth game ") and line != HEADER:
-        _fail(number, line, f"this version of the format is unknown, only {HEADER.rpartition(' ')[2]} can be read")
-    if line != HEADER:
-        _fail(number, line, f"a game text starts with '{HEADER}'")
-
-
-def _read_options(lines: _Lines) -> Options:
-    number, line, words = lines.value("options")
-    names = [field.name for field in fields(Options)]
-    chosen: dict[str, Any] = {}
-    for word in words.split(" "):
-        name, _, value = word.partition("=")
-        if name not in names:
-            _fail(number, line, f"unknown option {quoted(name)}; expected {alternatives(name, names)}")
-        if name in chosen:
-            _fail(number, line, f"option {name} is given twice")
-        chosen[name] = parse_option(Options, name, value[:MAX_SHOWN])
-    try:
-        return Options(**chosen)
-    except OptionError as error:
-        _fail(number, line, str(error))
-
-
 class _Deal:
     """The cards of one kind, each of which may be dealt once."""
 
-    def __init__(self, lines: _Lines, parse: Any, name: Any) -> None:
+    def __init__(self, lines: Lines, parse: Any, name: Any) -> None:
         self._lines = lines
         self._parse = parse
         self._name = name
@@ -377,16 +316,16 @@ class _Deal:
         number, line, value = self._lines.value(key)
         words = [] if value == "none" else value.split(" ")
         if len(words) != size:
-            _fail(number, line, f"{key} must have {size} cards, has {len(words)}")
+            fail(number, line, f"{key} must have {size} cards, has {len(words)}")
         return [self._card(number, line, word) for word in words]
 
     def _card(self, number: int, line: str, word: str) -> int:
         try:
             card: int = self._parse(word)
         except NotationError as error:
-            _fail(number, line, str(error))
+            fail(number, line, str(error))
         if card in self._dealt:
-            _fail(number, line, f"{self._name(card)} is dealt twice, first in line {self._dealt[card]}")
+            fail(number, line, f"{self._name(card)} is dealt twice, first in line {self._dealt[card]}")
         self._dealt[card] = number
         return card
 
@@ -395,10 +334,10 @@ def _mask(cards: Iterable[int]) -> int:
     return sum(1 << card for card in cards)
 
 
-def _read_deal(lines: _Lines) -> tuple[Options, np.ndarray]:
+def _read_deal(lines: Lines) -> tuple[Options, np.ndarray]:
     """Read a game as dealt: its options and STATE [1]."""
-    _read_header(lines)
-    options = _read_options(lines)
+    read_header(lines, HEADER)
+    options = read_options(lines, Options)
     states = new_states(1)
     state = states[0]
     seats = range(options.num_players)
@@ -415,24 +354,17 @@ def _read_deal(lines: _Lines) -> tuple[Options, np.ndarray]:
     state["pile_size"] = len(pile)
     state["phase"] = TURN
     state["turn"] = state["actor"] = _read_first(lines, options)
-    state["rng"] = _read_generator(lines)
+    state["rng"] = read_generator(lines)
     return options, states
 
 
-def _read_first(lines: _Lines, options: Options) -> int:
+def _read_first(lines: Lines, options: Options) -> int:
     number, line, value = lines.value("first")
     first = 1 if options.first_player == "seat_0" else options.num_players
     names = [player_name(seat) for seat in range(first)]
     if value not in names:
-        _fail(number, line, f"the first player must be {alternatives(value, names)}")
+        fail(number, line, f"the first player must be {alternatives(value, names)}")
     return names.index(value)
-
-
-def _read_generator(lines: _Lines) -> int:
-    number, line, value = lines.value("generator")
-    if len(value) != 18 or value[:2] != "0x" or not set(value[2:]) <= set("0123456789abcdef"):
-        _fail(number, line, "the generator must be 0x and 16 hexadecimal digits (0-9, a-f)")
-    return int(value, 16)
 
 
 def _read_action(replay: _Replay, num_players: int, number: int, line: str) -> int:
@@ -440,20 +372,20 @@ def _read_action(replay: _Replay, num_players: int, number: int, line: str) -> i
     actor = int(replay.state["actor"])
     result = result_text(replay.state)
     if actor < 0:
-        _fail(number, line, f"the game is finished ({result}); expected 'result: {result}'")
+        fail(number, line, f"the game is finished ({result}); expected 'result: {result}'")
     player, _, rest = line.partition(": ")
     if player != player_name(actor):
-        _fail(number, line, f"expected '{player_name(actor)}: ACTION', who decides here, or 'result: {result}'")
+        fail(number, line, f"expected '{player_name(actor)}: ACTION', who decides here, or 'result: {result}'")
     name, arrow, said = rest.partition(" -> ")
     try:
         action = parse_action(name, num_players)
     except NotationError as error:
-        _fail(number, line, str(error))
+        fail(number, line, str(error))
     answer = replay.take(action)
     if answer is None:
-        _fail(number, line, f"illegal action; {_legal_names(replay, name, num_players)}")
+        fail(number, line, f"illegal action; {_legal_names(replay, name, num_players)}")
     if arrow and said != answer:
-        _fail(number, line, f"the answer must be {answer or 'left out'}, not {quoted(said)}")
+        fail(number, line, f"the answer must be {answer or 'left out'}, not {quoted(said)}")
     return action
 
 
@@ -475,11 +407,8 @@ def parse_game(text: str) -> GameRecord:
         NotationError: the text is wrong; the message has the number of the line, quotes it and says
             what is right.
     """
-    if not isinstance(text, str):
-        raise NotationError(f"a game text must be a str, got {quoted(text)}")
-    if len(text) > MAX_TEXT:
-        raise NotationError(f"a game text has at most {MAX_TEXT} characters, got {len(text)}")
-    lines = _Lines(text)
+    check_text(text)
+    lines = Lines(text)
     options, first = _read_deal(lines)
     replay = _Replay(options, first[0])
     actions = array("q")
@@ -490,7 +419,7 @@ def parse_game(text: str) -> GameRecord:
             break
         actions.append(_read_action(replay, options.num_players, number, line))
     if line != f"result: {result_text(replay.state)}":
-        _fail(number, line, f"the result must be '{result_text(replay.state)}'")
+        fail(number, line, f"the result must be '{result_text(replay.state)}'")
     if not lines.done():
-        _fail(*lines.next(""), "nothing may follow the result")
+        fail(*lines.next(""), "nothing may follow the result")
     return GameRecord(options, np.array(actions, np.int64), first_state, replay.copy())

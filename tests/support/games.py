@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from sleuth_env import sleuth
+from sleuth_env import holmes, sleuth
 from sleuth_env.game import Game
+from sleuth_env.holmes.cards import COPIES
 from tests.support import follow
+from tests.support.holmes_substitution import substituted
 from tests.support.replaying import Replay
 from tests.support.strategies import LIVELY
 from tests.support.substitution import History
@@ -73,6 +75,43 @@ def follow_twice(options: Any, viewer: int, seed: int) -> tuple[np.ndarray, np.n
     return states, changed
 
 
+def holmes_twice(options: Any, viewer: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Play a beginning of a game of I Say, Holmes!, and change what a seat cannot know, see `holmes_substitution`."""
+    rules = holmes.make_rules(options)
+    rng = random.Random(seed)
+    states = holmes.new_states(1)
+    holmes.deal(rules, states, np.array([seed], np.uint64))
+    legal = np.zeros((1, holmes.num_actions(options)), np.uint8)
+    for _ in range(rng.randrange(120)):
+        holmes.legal(rules, states, legal)
+        if not legal.any():
+            break
+        action = rng.choice(np.flatnonzero(legal[0]).tolist())
+        taken = np.zeros(1, np.uint8)
+        holmes.step(rules, states, np.array([action]), taken, np.zeros((1, options.num_players)))
+        assert taken[0]
+    chances = np.random.default_rng(seed)
+    for _ in range(20):
+        changed = substituted(options, states, viewer, chances)
+        _make_sound(options, states[0], changed[0], viewer)
+        # With other cards whoever decides might have nothing to decide.
+        if not holmes.problems(rules, changed):
+            return states, changed
+    return states, states.copy()
+
+
+def _make_sound(options: Any, true: np.void, changed: np.void, viewer: int) -> None:
+    """Let what others think of a changed game be possible: doors let no other game pass."""
+    seats = list(range(options.num_players))
+    for field in ("drawn", "declined", "looks", "look_whole", "look_turn"):
+        changed[field] = true[field]
+    for other in (seat for seat in seats if seat != viewer):
+        changed["least"][other] = 0
+        changed["most"][other] = 0
+        for holder in (*(seat for seat in seats if seat != other), -1):
+            changed["most"][other, holder, :-1] = COPIES[:-1]
+
+
 def _play(rules: np.ndarray, states: np.ndarray, action: int) -> None:
     taken = np.zeros(1, np.uint8)
     follow.step(rules, states, np.array([action]), taken, np.zeros((1, int(rules["num_players"][0]))))
@@ -89,6 +128,18 @@ TRIED = {
             sleuth.Options(num_players=7, last_survivor_wins=True, max_turns=9),
         ],
         sleuth_twice,
+    ),
+    "holmes": Tried(
+        holmes,  # type: ignore[arg-type]
+        [
+            holmes.Options(num_players=3),
+            holmes.Options(num_players=4, cases=2, fast_play=True, reward="points", after_alibi="left_of_alibi"),
+            holmes.Options(num_players=5, cases=1, reward="case", must_arrest=True),
+            holmes.Options(num_players=6, reward="rank", new_case_location="city", guilty_hand="discarded"),
+            holmes.Options(num_players=7, max_turns=9),
+            holmes.Options(num_players=8, max_turns=60, reward="case", fast_play=True),
+        ],
+        holmes_twice,
     ),
     "follow": Tried(follow, [follow.Options(num_players=n) for n in (3, 5, 8)], follow_twice),  # type: ignore[arg-type]
 }

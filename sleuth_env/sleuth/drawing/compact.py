@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from textwrap import shorten, wrap
 
+from ...drawing.pen import BOLD, DIM, Pen
 from ..cards import COLOURS, ELEMENTS, QUESTIONS, TYPES
-from .letters import BLOCKS, BOLD, CODES, DIM, Pen, abbreviated, card_code, chance_words, square_words
+from .letters import BLOCKS, CODES, abbreviated, card_code, chance_words, square_words
 from .scene import MOST_LISTED, ROWS, Panel, Scene, Seat, gem_at
 
 # Widths in characters.

@@ -5,20 +5,11 @@ It needs no window system and has the same pixels every time.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
+from ...drawing.canvas import BAR, CARD, FAINT, GOLD, INK, LINE, PAPER, RGB, SOFT, WHITE, Canvas, mixed
 from ..cards import COLOURS, ELEMENTS, QUESTIONS, TYPES, Options
 from .scene import HELD, MISSING, OPEN, ROWS, TABLE, YOURS, Scene, Seat, Square, gem_at, make_scene
-
-if TYPE_CHECKING:
-    from PIL.ImageFont import FreeTypeFont
-
-RGB = tuple[int, int, int]
-# Everything is drawn twice as large and then reduced: Pillow's shapes have no smooth edges.
-SCALE = 2
 
 WIDTH = 1180
 EDGE = 20
@@ -36,87 +27,12 @@ ANSWER = 24
 ANSWER_HEAD = 46
 EVENT = 25
 
-INK = (38, 43, 56)
-SOFT = (112, 117, 130)
-FAINT = (190, 190, 194)
-LINE = (222, 217, 206)
-PAPER = (246, 242, 233)
-CARD = (255, 254, 250)
-BAR = (33, 43, 66)
-WHITE = (255, 255, 255)
-GOLD = (246, 201, 68)
 PAINT: dict[str, RGB] = {"red": (207, 62, 62), "blue": (56, 116, 203), "green": (52, 145, 82), "yellow": (219, 165, 32)}
-
-
-@lru_cache(maxsize=32)
-def _font(size: int) -> FreeTypeFont:
-    from PIL import ImageFont
-
-    return ImageFont.load_default(size * SCALE)  # type: ignore[return-value]
-
-
-def _mixed(colour: RGB, other: RGB, share: float) -> RGB:
-    """Return a mixture of two colours.
-
-    Args:
-        colour: the one.
-        other: the other.
-        share: of the first colour, from 0 to 1.
-    """
-    red, green, blue = (round(share * a + (1 - share) * b) for a, b in zip(colour, other, strict=True))
-    return red, green, blue
 
 
 def _paint(name: str) -> RGB:
     """Return the colour of a gem, question or search card by its name; grey when it has none."""
     return next((PAINT[word] for word in name.split("-") if word in PAINT), SOFT)
-
-
-class _Canvas:
-    """Draw in the coordinates of the finished image."""
-
-    def __init__(self, width: int, height: int) -> None:
-        from PIL import Image, ImageDraw
-
-        self.image = Image.new("RGB", (width * SCALE, height * SCALE), PAPER)
-        self._draw = ImageDraw.Draw(self.image)
-
-    def box(
-        self, x: float, y: float, width: float, height: float, fill: RGB, outline: RGB | None = None, radius: float = 5
-    ) -> None:
-        """Fill a rectangle with round corners."""
-        corners = (x * SCALE, y * SCALE, (x + width) * SCALE - 1, (y + height) * SCALE - 1)
-        self._draw.rounded_rectangle(corners, radius * SCALE, fill, outline, SCALE if outline else 0)
-
-    def text(
-        self, x: float, y: float, text: str, size: int = 13, fill: RGB = INK, anchor: str = "lm", bold: bool = False
-    ) -> None:
-        """Write a text at its anchor (Pillow's two letters)."""
-        self._draw.text((x * SCALE, y * SCALE), text, fill, _font(size), anchor, stroke_width=1 if bold else 0)
-
-    def fitted(self, x: float, y: float, text: str, width: float, size: int = 13, **how: Any) -> None:
-        """Write a text, smaller when it would be wider than `width`."""
-        while size > 8 and self._draw.textlength(text, _font(size)) > width * SCALE:
-            size -= 1
-        self.text(x, y, text, size, **how)
-
-    def dot(self, x: float, y: float, radius: float, fill: RGB) -> None:
-        """Fill a circle."""
-        self._draw.ellipse(
-            [(x - radius) * SCALE, (y - radius) * SCALE, (x + radius) * SCALE, (y + radius) * SCALE], fill
-        )
-
-    def shape(self, points: list[tuple[float, float]], fill: RGB) -> None:
-        """Fill a polygon."""
-        self._draw.polygon([(x * SCALE, y * SCALE) for x, y in points], fill)
-
-    def line(self, x: float, y: float, width: float) -> None:
-        """Draw a fine horizontal line."""
-        self._draw.line([x * SCALE, y * SCALE, (x + width) * SCALE, y * SCALE], LINE, SCALE)
-
-    def pixels(self) -> np.ndarray:
-        """Return the finished image, u1 [height, width, 3]."""
-        return np.array(self.image.reduce(SCALE))
 
 
 def draw_rgb(options: Options, view: np.void) -> np.ndarray:
@@ -143,7 +59,7 @@ def draw_rgb(options: Options, view: np.void) -> np.ndarray:
     """
     scene = make_scene(options, view)
     answers_top = PLAYERS_TOP + options.num_players * PLAYER + 24
-    canvas = _Canvas(WIDTH, answers_top + ANSWER_HEAD + options.num_players * ANSWER + 22)
+    canvas = Canvas(WIDTH, answers_top + ANSWER_HEAD + options.num_players * ANSWER + 22)
     _draw_head(canvas, scene)
     _draw_sheet(canvas, scene)
     _draw_news(canvas, scene)
@@ -152,17 +68,17 @@ def draw_rgb(options: Options, view: np.void) -> np.ndarray:
     return canvas.pixels()
 
 
-def _draw_head(canvas: _Canvas, scene: Scene) -> None:
+def _draw_head(canvas: Canvas, scene: Scene) -> None:
     canvas.box(0, 0, WIDTH, HEAD, BAR, radius=0)
     canvas.text(EDGE, HEAD / 2, "SLEUTH", 24, GOLD, bold=True)
     canvas.text(EDGE + 118, HEAD / 2 + 1, scene.title, 17, WHITE)
-    canvas.fitted(WIDTH - EDGE, HEAD / 2 + 1, scene.variants, 560, 14, fill=_mixed(WHITE, BAR, 0.75), anchor="rm")
+    canvas.fitted(WIDTH - EDGE, HEAD / 2 + 1, scene.variants, 560, 14, fill=mixed(WHITE, BAR, 0.75), anchor="rm")
 
 
 # --- the information sheet ---
 
 
-def _draw_sheet(canvas: _Canvas, scene: Scene) -> None:
+def _draw_sheet(canvas: Canvas, scene: Scene) -> None:
     for column, colour in enumerate(COLOURS):
         x = EDGE + ROW_NAME + column * COLUMN
         canvas.box(x + 2, SHEET_TOP, COLUMN - 4, 22, PAINT[colour])
@@ -177,14 +93,14 @@ def _draw_sheet(canvas: _Canvas, scene: Scene) -> None:
             _draw_square(canvas, x + 2, y + 1, scene.squares[gem_at(row, column)], PAINT[colour], (kind, type_))
 
 
-def _draw_square(canvas: _Canvas, x: float, y: float, square: Square, paint: RGB, gem: tuple[str, str]) -> None:
+def _draw_square(canvas: Canvas, x: float, y: float, square: Square, paint: RGB, gem: tuple[str, str]) -> None:
     width = COLUMN - 4
     height = ROW - 2
     hidden = square.kind in (OPEN, HELD)
-    grounds = {OPEN: _mixed(paint, WHITE, 0.13), HELD: _mixed(paint, WHITE, 0.36), MISSING: GOLD}
-    ground = grounds.get(square.kind, _mixed(SOFT, PAPER, 0.12))
-    canvas.box(x, y, width, height, ground, _mixed(paint, WHITE, 0.45 if hidden else 0.2))
-    gem_paint = paint if hidden or square.kind == MISSING else _mixed(paint, PAPER, 0.45)
+    grounds = {OPEN: mixed(paint, WHITE, 0.13), HELD: mixed(paint, WHITE, 0.36), MISSING: GOLD}
+    ground = grounds.get(square.kind, mixed(SOFT, PAPER, 0.12))
+    canvas.box(x, y, width, height, ground, mixed(paint, WHITE, 0.45 if hidden else 0.2))
+    gem_paint = paint if hidden or square.kind == MISSING else mixed(paint, PAPER, 0.45)
     _draw_gem(canvas, x + 20, y + height / 2, *gem, gem_paint)
     middle = x + 39 + (width - 39) / 2
     if square.kind == OPEN:
@@ -197,7 +113,7 @@ def _draw_square(canvas: _Canvas, x: float, y: float, square: Square, paint: RGB
         canvas.text(middle, y + height / 2, words, 14, fill, "mm", bold=square.kind == MISSING)
 
 
-def _draw_possible(canvas: _Canvas, x: float, y: float, possible: tuple[bool, ...]) -> None:
+def _draw_possible(canvas: Canvas, x: float, y: float, possible: tuple[bool, ...]) -> None:
     """Draw the holders that are possible side by side, a dot for those that are not."""
     signs = [*(str(k) for k in range(1, len(possible))), "?"]
     step = min(18.0, 84 / len(signs))
@@ -212,7 +128,7 @@ def _draw_possible(canvas: _Canvas, x: float, y: float, possible: tuple[bool, ..
             canvas.text(at, y, sign, 14, INK, "mm")
 
 
-def _draw_gem(canvas: _Canvas, x: float, y: float, kind: str, type_: str, fill: RGB) -> None:
+def _draw_gem(canvas: Canvas, x: float, y: float, kind: str, type_: str, fill: RGB) -> None:
     """Draw one, two or three stones."""
     places = {"solitaire": [(0, 0)], "pair": [(-7, 0), (7, 0)], "cluster": [(-7, 5), (7, 5), (0, -7)]}[type_]
     size = 8.5 if type_ == "solitaire" else 6.5
@@ -220,9 +136,9 @@ def _draw_gem(canvas: _Canvas, x: float, y: float, kind: str, type_: str, fill: 
         _draw_stone(canvas, x + dx, y + dy, size, kind, fill)
 
 
-def _draw_stone(canvas: _Canvas, x: float, y: float, size: float, kind: str, fill: RGB) -> None:
-    light = _mixed(WHITE, fill, 0.55)
-    dark = _mixed(INK, fill, 0.3)
+def _draw_stone(canvas: Canvas, x: float, y: float, size: float, kind: str, fill: RGB) -> None:
+    light = mixed(WHITE, fill, 0.55)
+    dark = mixed(INK, fill, 0.3)
     if kind == "diamond":
         canvas.shape([(x, y - size), (x + size, y), (x, y + size), (x - size, y)], dark)
         canvas.shape([(x, y - size + 1.2), (x + size - 1.2, y), (x, y + size - 1.2), (x - size + 1.2, y)], fill)
@@ -241,7 +157,7 @@ def _draw_stone(canvas: _Canvas, x: float, y: float, size: float, kind: str, fil
 # --- what is going on ---
 
 
-def _draw_news(canvas: _Canvas, scene: Scene) -> None:
+def _draw_news(canvas: Canvas, scene: Scene) -> None:
     x = SHEET_RIGHT + 16
     width = WIDTH - EDGE - SHEET_RIGHT - 16
     height = 16 + 24 * 3
@@ -254,12 +170,12 @@ def _draw_news(canvas: _Canvas, scene: Scene) -> None:
     canvas.text(x + 14, top + 18, "Last events", 14, SOFT, bold=True)
     canvas.text(WIDTH - EDGE - 14, top + 18, scene.piles, 12, SOFT, "rm")
     for i, event in enumerate(scene.events):
-        fill = INK if i == 0 else _mixed(INK, SOFT, 0.4)
+        fill = INK if i == 0 else mixed(INK, SOFT, 0.4)
         canvas.fitted(x + 14, top + 44 + i * EVENT, event, width - 28, 14, fill=fill)
     _draw_legend(canvas, x + 14, SHEET_BOTTOM - 22)
 
 
-def _draw_legend(canvas: _Canvas, x: float, y: float) -> None:
+def _draw_legend(canvas: Canvas, x: float, y: float) -> None:
     canvas.line(x, y - 16, WIDTH - EDGE - 14 - x)
     canvas.text(x, y, "1 2 ..", 12)
     canvas.text(x + 34, y, "may have it", 12, SOFT)
@@ -273,30 +189,30 @@ def _draw_legend(canvas: _Canvas, x: float, y: float) -> None:
     canvas.text(x + 328, y, "has it", 12, SOFT)
 
 
-def _draw_players(canvas: _Canvas, scene: Scene) -> None:
+def _draw_players(canvas: Canvas, scene: Scene) -> None:
     canvas.box(EDGE, PLAYERS_TOP, WIDTH - 2 * EDGE, len(scene.seats) * PLAYER + 10, CARD, LINE, radius=8)
     for k, seat in enumerate(scene.seats):
         y = PLAYERS_TOP + 5 + k * PLAYER
         if seat.has_turn:
-            canvas.box(EDGE + 4, y + 1, WIDTH - 2 * EDGE - 8, PLAYER - 2, _mixed(GOLD, CARD, 0.3))
+            canvas.box(EDGE + 4, y + 1, WIDTH - 2 * EDGE - 8, PLAYER - 2, mixed(GOLD, CARD, 0.3))
         _draw_label(canvas, EDGE + 14, y + PLAYER / 2, seat)
         lost = not seat.in_play and seat.standing in ("out", "accused")
-        paint = PAINT["red"] if lost else _mixed(PAINT["green"], SOFT, 0.9)
+        paint = PAINT["red"] if lost else mixed(PAINT["green"], SOFT, 0.9)
         canvas.box(EDGE + 150, y + 7, 66, PLAYER - 14, paint, radius=9)
         canvas.text(EDGE + 183, y + PLAYER / 2, seat.standing, 12, WHITE, "mm")
         for i, card in enumerate(seat.search_cards):
             _draw_search_card(canvas, EDGE + 236 + i * 222, y + 4, card)
 
 
-def _draw_label(canvas: _Canvas, x: float, y: float, seat: Seat) -> None:
+def _draw_label(canvas: Canvas, x: float, y: float, seat: Seat) -> None:
     canvas.text(x, y, seat.label, 14, bold=True)
     canvas.text(x + 40, y, seat.player, 14, SOFT)
 
 
-def _draw_search_card(canvas: _Canvas, x: float, y: float, card: str) -> None:
+def _draw_search_card(canvas: Canvas, x: float, y: float, card: str) -> None:
     paint = _paint(card)
     height = PLAYER - 8
-    canvas.box(x, y, 212, height, _mixed(paint, WHITE, 0.16), _mixed(paint, WHITE, 0.5))
+    canvas.box(x, y, 212, height, mixed(paint, WHITE, 0.16), mixed(paint, WHITE, 0.5))
     canvas.box(x, y, 8, height, paint, radius=4)
     words = card.split("-")
     if words[0] == "free":
@@ -324,7 +240,7 @@ def _question_places() -> list[float]:
     return places
 
 
-def _draw_answers(canvas: _Canvas, scene: Scene, top: float) -> None:
+def _draw_answers(canvas: Canvas, scene: Scene, top: float) -> None:
     height = ANSWER_HEAD + len(scene.seats) * ANSWER + 6
     canvas.box(EDGE, top, WIDTH - 2 * EDGE, height, CARD, LINE, radius=8)
     canvas.text(EDGE + 14, top + 24, "Answers", 14, SOFT, bold=True)
@@ -339,11 +255,11 @@ def _draw_answers(canvas: _Canvas, scene: Scene, top: float) -> None:
                 canvas.dot(x, y, 1.2, FAINT)
                 continue
             paint = _paint("-".join(question))
-            canvas.box(x - 9, y - 9, 18, 18, _mixed(paint, WHITE, 0.25), radius=4)
+            canvas.box(x - 9, y - 9, 18, 18, mixed(paint, WHITE, 0.25), radius=4)
             canvas.text(x, y, str(count), 13, INK, "mm", bold=True)
 
 
-def _draw_answer_heads(canvas: _Canvas, places: list[float], top: float) -> None:
+def _draw_answer_heads(canvas: Canvas, places: list[float], top: float) -> None:
     for x, question in zip(places, QUESTIONS, strict=True):
         if len(question) == 1:
             paint = PAINT.get(question[0], INK)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from ...drawing.pen import BOLD, DIM
 from ..cards import COLOURS, KINDS, TYPES
 from .scene import HELD, MISSING, OPEN, TABLE, YOURS, Square
 
 CODES = {"red": "31", "blue": "34", "green": "32", "yellow": "33"}
-BOLD = "1"
-DIM = "2"
 FOUND = "1;7"
 ABBREVIATIONS = {"diamond": "di", "pearl": "pe", "opal": "op", "solitaire": "so", "pair": "pa", "cluster": "cl"}
 # The two-element questions in blocks of one first element: 4 blocks colour + kind, 4 colour + type,
@@ -15,18 +14,6 @@ ABBREVIATIONS = {"diamond": "di", "pearl": "pe", "opal": "op", "solitaire": "so"
 BLOCKS = [
     (first, seconds) for firsts, seconds in ((COLOURS, KINDS), (COLOURS, TYPES), (KINDS, TYPES)) for first in firsts
 ]
-
-
-class Pen:
-    """Write text of a fixed width, in colour where the terminal shows it."""
-
-    def __init__(self, colour: bool) -> None:
-        self.colour = colour
-
-    def write(self, text: str, code: str = "", width: int = 0) -> str:
-        """Return a text with its colour code, padded to a width."""
-        padding = " " * max(0, width - len(text))
-        return (f"\x1b[{code}m{text}\x1b[0m" if self.colour and code else text) + padding
 
 
 def square_words(square: Square) -> tuple[str, str]:

@@ -9,10 +9,11 @@ from textwrap import wrap
 import numpy as np
 
 from ...deduction.worlds import IntricateError
+from ...drawing.pen import BOLD, DIM, Pen
 from ..cards import COLOURS, ELEMENTS, QUESTIONS, TYPES, Options
 from . import compact
 from .compact import compact_belief_lines, compact_lines
-from .letters import BLOCKS, BOLD, CODES, DIM, Pen, abbreviated, card_code, chance_words, percent, square_words
+from .letters import BLOCKS, CODES, abbreviated, card_code, chance_words, percent, square_words
 from .scene import MOST_LISTED, ROWS, Panel, Scene, Seat, gem_at, make_panel, make_scene
 
 # Widths in characters.

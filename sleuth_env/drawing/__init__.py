@@ -1,0 +1,1 @@
+"""What the drawings of all games are made with."""

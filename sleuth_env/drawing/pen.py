@@ -1,0 +1,18 @@
+"""A pen for drawings in letters: text of a fixed width, in colour where the terminal shows it."""
+
+from __future__ import annotations
+
+BOLD = "1"
+DIM = "2"
+
+
+class Pen:
+    """Write text of a fixed width, in colour where the terminal shows it."""
+
+    def __init__(self, colour: bool) -> None:
+        self.colour = colour
+
+    def write(self, text: str, code: str = "", width: int = 0) -> str:
+        """Return a text with its colour code, padded to a width."""
+        padding = " " * max(0, width - len(text))
+        return (f"\x1b[{code}m{text}\x1b[0m" if self.colour and code else text) + padding

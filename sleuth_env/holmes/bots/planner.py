@@ -1,0 +1,164 @@
+"""The bot `planner`: it plays every action out in deals that agree with its view, and takes the best.
+
+In a deal drawn at random (`redeal`), an action is taken and the case played to its end by `counter`
+in all seats. The number of cases played out for a decision is its budget. It is shared out by
+sequential halving (Karnin, Koren and Somekh, "Almost optimal exploration in multi-armed bandits",
+2013): all actions are tried equally often, then the better half of them, and so on. All actions of a
+decision are tried in the same deals, which makes them easier to compare.
+Axis letters: ``B`` games, ``A`` actions, ``N`` cases played out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...bits import GAMMA, mixed_rows
+from ..cards import CASE, Options
+from ..redeal import redeal
+from ..results import points
+from ..rules import legal as mark_legal
+from ..rules import step
+from ..state import FINISHED, STATE
+from ..view import VIEW, view
+from .base import Bot, checking
+from .counter import CounterBot
+
+# Cases that are played out for a decision.
+BUDGET = 128
+# Decisions after which a case that is still open is left.
+HORIZON = 120
+# So many cases are played out at once at most.
+MOST_AT_ONCE = 2048
+
+
+@dataclass
+class _Tries:
+    """What is known of the actions of one decision.
+
+    Args:
+        row: of the decision.
+        actions: i8 [A], those that are still tried.
+        totals: f8 [A], the sum of what each was worth.
+        number: how often each was tried.
+    """
+
+    row: int
+    actions: np.ndarray
+    totals: np.ndarray
+    number: int = 0
+
+
+class PlannerBot(Bot):
+    """Play every action out in deals that agree with the view, and take the best.
+
+    Args:
+        options: the game.
+        budget: number of cases that are played out for a decision.
+    """
+
+    name = "planner"
+
+    def __init__(self, options: Options, budget: int = BUDGET) -> None:
+        super().__init__(options)
+        self.budget = budget
+        self._counter = CounterBot(options)
+
+    def seated(self, options: Options) -> PlannerBot:
+        """Return this bot as a player of a game with these options."""
+        return self if options == self.options else type(self)(options, self.budget)
+
+    @checking
+    def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Choose an action in every game, see `Bot.act`."""
+        actions: np.ndarray = CounterBot.act.kernel(self._counter, views, legal, seeds)  # type: ignore[attr-defined]
+        tries = [self._begin(row, legal[row], int(actions[row])) for row in range(views.size)]
+        open_ = [one for one in tries if one.actions.size > 1]
+        at_once = max(1, MOST_AT_ONCE // self.budget)
+        for first in range(0, len(open_), at_once):
+            for one in self._plan(views, seeds, open_[first : first + at_once]):
+                actions[one.row] = one.actions[0]
+        return actions
+
+    def _begin(self, row: int, legal: np.ndarray, first: int) -> _Tries:
+        """Return the actions of a decision; what `counter` does comes first, and so wins ties."""
+        actions = np.flatnonzero(legal)
+        actions = np.concatenate([[first], actions[actions != first]]).astype(np.int64)
+        return _Tries(row, actions, np.zeros(actions.size))
+
+    def _plan(self, views: np.ndarray, seeds: np.ndarray, tries: list[_Tries]) -> list[_Tries]:
+        """Try the actions of some decisions until one of each is left."""
+        rounds = {one.row: max(1, int(np.ceil(np.log2(one.actions.size)))) for one in tries}
+        open_ = tries
+        while open_:
+            shares = [max(1, self.budget // (rounds[one.row] * one.actions.size)) for one in open_]
+            worths = self._try(views, seeds, open_, shares)
+            for one, share, worth in zip(open_, shares, worths, strict=True):
+                one.totals += worth
+                one.number += share
+                # Stable: the earlier of equals stays.
+                best = np.argsort(-one.totals, kind="stable")[: (one.actions.size + 1) // 2]
+                one.actions = one.actions[best]
+                one.totals = one.totals[best]
+            open_ = [one for one in open_ if one.actions.size > 1]
+        return tries
+
+    def _try(self, views: np.ndarray, seeds: np.ndarray, tries: list[_Tries], shares: list[int]) -> list[np.ndarray]:
+        """Return what each action of some decisions was worth in all, tried in as many deals as its share."""
+        rows = np.concatenate(
+            [np.full(one.actions.size * share, one.row) for one, share in zip(tries, shares, strict=True)]
+        )
+        actions = np.concatenate([one.actions.repeat(share) for one, share in zip(tries, shares, strict=True)])
+        deals = np.concatenate(
+            [np.tile(one.number + np.arange(share), one.actions.size) for one, share in zip(tries, shares, strict=True)]
+        )
+        chosen = mixed_rows(seeds[rows] + (1 + deals.astype(np.uint64)) * GAMMA)
+        worth = self._play_out(views[rows], actions, chosen)
+        ends = np.cumsum([one.actions.size * share for one, share in zip(tries, shares, strict=True)])
+        return [
+            part.reshape(one.actions.size, share).sum(1)
+            for one, share, part in zip(tries, shares, np.split(worth, ends[:-1]), strict=True)
+        ]
+
+    def _play_out(self, views: np.ndarray, actions: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Return what actions were worth, each in a deal drawn for a view (f8 [N])."""
+        number = views.size
+        players = self.options.num_players
+        states = np.empty(number, STATE)
+        redeal(self.rules, views, seeds, states)
+        seats = views["seat"].astype(np.int64)
+        cases = views["case_number"]
+        paid = np.zeros(number)
+        rows = np.arange(number)
+        rewards = np.zeros((number, players))
+        taken = np.zeros(number, np.uint8)
+        marks = np.zeros((number, int(self.rules["num_actions"][0])), np.uint8)
+        seen = np.zeros(number, VIEW)
+        playing = states
+        for moment in range(HORIZON):
+            size = rows.size
+            step(self.rules, playing, actions, taken[:size], rewards[:size])
+            paid[rows] += rewards[np.arange(size), seats[rows]]
+            going_on = np.flatnonzero((playing["phase"] != FINISHED) & (playing["case_number"] == cases[rows]))
+            if going_on.size < size:
+                states[rows] = playing
+                rows = rows[going_on]
+                playing = states[rows]
+                size = rows.size
+            if size == 0:
+                break
+            view(self.rules, playing, playing["actor"].astype(np.int64), seen[:size])
+            mark_legal(self.rules, playing, marks[:size])
+            later = mixed_rows(seeds[rows] + np.uint64(moment + 1) * GAMMA)
+            actions = CounterBot.act.kernel(self._counter, seen[:size], marks[:size], later)  # type: ignore[attr-defined]
+        states[rows] = playing
+        return paid if self.rules["reward"][0] == CASE else self._lead(states, seats)
+
+    def _lead(self, states: np.ndarray, seats: np.ndarray) -> np.ndarray:
+        """Return by how much each seat's points are above those of the others on average (f8 [N])."""
+        players = self.options.num_players
+        scored = np.zeros((states.size, players), np.int32)
+        points(self.rules, states, scored)
+        own = scored[np.arange(states.size), seats]
+        return own - (scored.sum(1) - own) / (players - 1)

@@ -1,0 +1,518 @@
+"""Whole games as text that replays to the same records, so that a bug report is a text file.
+
+A game text holds everything: the options, which data of the cards it was played with, the first
+deal, the state of the random generator, the actions and the result; later deals come from the
+generator. Each line is checked against the rules as it is read; nothing in it is ever executed. Its
+length is bounded, and only the actions are kept, not the state after each.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..doors import ANY, ArrayError, described
+from ..doors import array as checked_array
+from ..naming import NotationError, alternatives, quoted
+from ..transcripts import MAX_TEXT as MAX_TEXT
+from ..transcripts import (
+    Lines,
+    check_text,
+    fail,
+    option_words,
+    read_generator,
+    read_header,
+    read_options,
+)
+from .cards import AFOOT, COPIES, DIGEST, HAND_SIZE, NUM_TELEGRAMS, SAY_TOKENS, SAY_TYPES, Options, make_rules
+from .notation import (
+    action_name,
+    book_name,
+    names_in,
+    parse_action,
+    parse_telegram,
+    parse_title,
+    player_name,
+    telegram_name,
+    title_name,
+    title_names,
+)
+from .records import one_state
+from .results import standings
+from .rules import legal, step
+from .set_up import set_up
+from .state import (
+    ARRESTED,
+    DRAWN,
+    DREW,
+    ESCAPED,
+    FINISHED,
+    INNOCENT,
+    KIND,
+    PLAYED,
+    STATE,
+    TITLE,
+)
+
+HEADER = "holmes game 1"
+
+
+class Move(NamedTuple):
+    """One action of a game, with the STATE before it and the STATE after it."""
+
+    before: np.void
+    action: int
+    after: np.void
+
+
+class Turn(NamedTuple):
+    """One turn of a game, which is what everybody counts alike, whoever looks on.
+
+    Who decided what in silence, and how often, can be seen in the moves and nowhere else.
+    """
+
+    number: int  # from 1
+    moves: list[Move]
+    before: np.void  # STATE at its beginning
+    after: np.void  # STATE when it is over, at the beginning of the next one, or the last one
+
+
+# --- what is announced ---
+
+
+def new_events(options: Options, before: Any, after: Any) -> list[np.ndarray]:
+    """Return the public events of one action or of several, the oldest first (each i1 [4]).
+
+    Of a great many only the last 2n are known.
+
+    Args:
+        options: of the game.
+        before: what has the events before: a state, or a view of whoever has the other one.
+        after: the same, afterwards.
+    """
+    number = 2 * options.num_players
+    old = before["events"][:number]
+    new = after["events"][:number]
+    count = next(k for k in range(number + 1) if np.array_equal(new[k:], old[: number - k]))
+    return [event.copy() for event in new[:count][::-1]]
+
+
+def winner_names(options: Options, state: np.void) -> list[str]:
+    """Return the names of the players who have won a finished game; nobody while it goes on."""
+    if state["phase"] != FINISHED:
+        return []
+    places = np.zeros((1, options.num_players), np.int32)
+    standings(make_rules(options), _one(state), places)
+    return [player_name(int(seat)) for seat in np.flatnonzero(places[0] == 1)]
+
+
+def result_text(options: Options, state: np.void) -> str:
+    """Return how a game stands or ended: ``player_2 wins``, ``unfinished, player_0 to decide``."""
+    if state["phase"] != FINISHED:
+        return f"unfinished, {player_name(int(state['actor']))} to decide"
+    winners = winner_names(options, state)
+    won = f"{', '.join(winners)} {'draw' if len(winners) > 1 else 'wins'}"
+    return f"truncated, {won}" if state["truncated"] else won
+
+
+def closing_text(state: Any, names: Sequence[str]) -> str:
+    """Return how the last case was closed: ``player_1 arrests player_3: 47, four``, ``player_2 escapes: moran``.
+
+    Args:
+        state: STATE record in which at least one case has been closed.
+        names: of the seats.
+    """
+    closer = names[int(state["last_closer"])]
+    if state["last_accused"] < 0:
+        return f"{closer} escapes: {', '.join(escaped_names(state))}"
+    book = int(state["last_book"])
+    taken = book_name(book) if book >= 0 else "none"
+    return f"{closer} arrests {names[int(state['last_accused'])]}: {int(state['last_total'])}, {taken}"
+
+
+def escaped_names(state: Any) -> list[str]:
+    """Return the names of the Villains with whom the last case was closed by an escape."""
+    titles = make_rules(Options())["villain_title"][0].tolist()
+    return names_in(sum(1 << title for v, title in enumerate(titles) if int(state["last_escaped"]) >> v & 1))
+
+
+def announcement(options: Options, before: Any, after: Any) -> str:
+    """Return what a game text says of an action besides its name, "" if nothing.
+
+    That is whether a drawn card was kept or which was played, whether somebody was Innocent, and how
+    a case was closed.
+    """
+    events = new_events(options, before, after)
+    said = []
+    for number, event in enumerate(events):
+        kind = event[KIND]
+        if kind == DREW and after["phase"] != DRAWN:
+            played = [int(e[TITLE]) for e in events[number + 1 :] if e[KIND] == PLAYED and e[TITLE] != AFOOT]
+            said.append(f"plays {title_name(played[0])}" if played else "kept")
+        elif kind == INNOCENT:
+            said.append("innocent")
+        elif kind in (ARRESTED, ESCAPED):
+            said.append(closing_text(after, [player_name(seat) for seat in range(options.num_players)]))
+    return "; ".join(said)
+
+
+# --- replaying ---
+
+
+@dataclass(frozen=True, eq=False)
+class GameRecord:
+    """A game read from its text.
+
+    Args:
+        options: its options.
+        actions: i8 [T], in order.
+        first_state: STATE, the game as it was dealt.
+        last_state: STATE, the game where the text ends.
+
+    Raises:
+        ArrayError: the actions are not integers, or a state is not one STATE record of a sound game.
+    """
+
+    options: Options
+    actions: np.ndarray
+    first_state: np.void
+    last_state: np.void
+
+    def __post_init__(self) -> None:
+        one_state(self.options, self.first_state, "first_state")
+        one_state(self.options, self.last_state, "last_state")
+        checked_array("actions", self.actions, np.int64, (ANY,))
+
+    def moves(self) -> Iterator[Move]:
+        """Replay the game, action by action.
+
+        Raises:
+            NotationError: an action is illegal where it stands.
+        """
+        replay = _Replay(self.options, self.first_state)
+        before = replay.copy()
+        for number, action in enumerate(self.actions.tolist()):
+            if not replay.take(action):
+                raise NotationError(f"action {number} ({action}) is illegal where it stands")
+            after = replay.copy()
+            yield Move(before, action, after)
+            before = after
+
+    def turns(self) -> Iterator[Turn]:
+        """Replay the game, turn by turn; the last one may not be over."""
+        number = int(self.first_state["turn_number"])
+        before = after = self.first_state
+        moves: list[Move] = []
+        for move in self.moves():
+            moves.append(move)
+            after = move.after
+            if after["turn_number"] != number:
+                yield Turn(number, moves, before, after)
+                number = int(after["turn_number"])
+                before = after
+                moves = []
+        if moves or number == 1:
+            yield Turn(number, moves, before, after)
+
+    @cached_property
+    def states(self) -> np.ndarray:
+        """Every state of the game, STATE [T + 1]; ``states[t]`` is the one before ``actions[t]``.
+
+        They are replayed at the first use and kept, some 10,000 bytes each.
+        """
+        copies = bytearray(self.first_state.tobytes())
+        for move in self.moves():
+            copies += move.after.tobytes()
+        return np.frombuffer(copies, STATE)
+
+
+def checked_record(given: Any, name: str = "record") -> GameRecord:
+    """Return a game as `parse_game` returns it.
+
+    Raises:
+        ArrayError: it is something else.
+    """
+    if not isinstance(given, GameRecord):
+        raise ArrayError(f"{name} must be a game, as parse_game returns it, got {described(given)}")
+    return given
+
+
+def _one(state: Any) -> np.ndarray:
+    """Return a state as STATE [1], a copy."""
+    return np.frombuffer(bytearray(state.tobytes()), STATE)
+
+
+class _Replay:
+    """One game under way."""
+
+    def __init__(self, options: Options, first_state: Any) -> None:
+        self.options = options
+        self.rules = make_rules(options)
+        self.states = _one(first_state)
+        self._legal = np.zeros((1, int(self.rules["num_actions"][0])), np.uint8)
+
+    @property
+    def state(self) -> np.void:
+        """The game as it is now, STATE."""
+        return self.states[0]
+
+    @property
+    def result(self) -> str:
+        """How the game stands, in words."""
+        return result_text(self.options, self.state)
+
+    def copy(self) -> np.void:
+        """Return a copy of the game as it is now, STATE, that nothing can change."""
+        return np.frombuffer(self.states.tobytes(), STATE)[0]
+
+    def legal_actions(self) -> np.ndarray:
+        """Return what the player to decide may do, i8."""
+        legal(self.rules, self.states, self._legal)
+        return np.flatnonzero(self._legal[0])
+
+    def take(self, action: int) -> bool:
+        """Take an action; return False if it is illegal, and then nothing has changed."""
+        taken = np.zeros(1, np.uint8)
+        rewards = np.zeros((1, int(self.rules["num_players"][0])))
+        step(self.rules, self.states, np.array([action], np.int64), taken, rewards)
+        return bool(taken[0])
+
+    def take_aloud(self, action: int) -> str | None:
+        """Take an action and return its `announcement`; None if it is illegal, and then nothing has changed."""
+        before = self.copy()
+        return announcement(self.options, before, self.state) if self.take(action) else None
+
+
+# --- writing ---
+
+
+def _deal_lines(options: Options, state: np.void) -> Iterator[str]:
+    """Iterate over the lines of a deal; whoever played afoot holds it there."""
+    yield HEADER
+    yield f"options: {option_words(options)}"
+    yield f"cards: {DIGEST}"
+    first = (int(state["turn"]) - 1) % options.num_players
+    for seat in range(options.num_players):
+        hand = state["hands"][seat].copy()
+        hand[AFOOT] += seat == first
+        yield f"hand {player_name(seat)}: {' '.join(title_names(hand))}"
+    yield f"pile: {' '.join(title_name(int(title)) for title in state['pile'][: int(state['pile_size'])][::-1])}"
+    for kind, name in enumerate(SAY_TYPES):
+        yield f"say {name}: {' '.join(str(points) for points in state['say_pool'][kind][::-1])}"
+    yield f"telegrams: {' '.join(telegram_name(int(token)) for token in state['telegram_stock'][::-1])}"
+    yield f"generator: 0x{int(state['rng']):016x}"
+    yield ""
+
+
+def _action_lines(replay: _Replay, actions: Iterable[int]) -> Iterator[str]:
+    for number, action in enumerate(actions):
+        name = action_name(action, replay.options)
+        seat = int(replay.state["actor"])
+        said = replay.take_aloud(int(action))
+        if said is None:
+            where = replay.result
+            raise NotationError(
+                f"action {number} ({name}) is illegal where it stands ({where}); {_legal_names(replay, name)}"
+            )
+        yield f"{player_name(seat)}: {name}{' -> ' if said else ''}{said}"
+
+
+def _legal_names(replay: _Replay, name: str) -> str:
+    names = [action_name(action, replay.options) for action in replay.legal_actions()]
+    return f"legal here: {alternatives(name, names)}" if names else "no action is legal in a finished game"
+
+
+def _check_fresh(options: Options, first: np.ndarray) -> None:
+    """Raise NotationError unless reading the deal back gives the same state."""
+    wrong = "first_state must be a fresh deal of these options, as deal left it"
+    state = first[0]
+    sizes = [*state["say_sizes"], state["telegram_size"]]
+    if sizes != [SAY_TOKENS] * len(SAY_TYPES) + [NUM_TELEGRAMS] or not 0 <= state["turn"] < options.num_players:
+        raise NotationError(f"{wrong}; this game is already under way, or has not begun")
+    try:
+        fresh = _read_deal(Lines("\n".join(_deal_lines(options, state))))[1].tobytes() == first.tobytes()
+    except NotationError as error:
+        raise NotationError(f"{wrong}; written down, {error}") from None
+    if not fresh:
+        raise NotationError(f"{wrong}; this game is already under way")
+
+
+def game_text(options: Options, first_state: Any, actions: Iterable[int]) -> str:
+    """Write a game, finished or not, as a text that `parse_game` replays to the same states.
+
+    >>> from sleuth_env.holmes import deal, new_states
+    >>> options = Options(num_players=3)
+    >>> states = new_states(1)
+    >>> deal(make_rules(options), states, np.array([1], np.uint64))
+    >>> text = game_text(options, states, [parse_action("play train", options)])
+    >>> text.splitlines()[-3:]
+    ['player_0: play train', '', 'result: unfinished, player_1 to decide']
+
+    Args:
+        options: the options of the game.
+        first_state: STATE, one record (or an array of one), as `deal` left it.
+        actions: the actions taken since, in order.
+
+    Raises:
+        NotationError: the state is not a fresh deal of these options, or an action is illegal.
+        ArrayError: it is not one STATE record, or no game is like that.
+    """
+    first = one_state(options, first_state, "first_state")
+    _check_fresh(options, first)
+    replay = _Replay(options, first[0])
+    head = list(_deal_lines(options, first[0]))
+    body = list(_action_lines(replay, actions))
+    text = "\n".join([*head, *body, *([""] if body else []), f"result: {replay.result}", ""])
+    if len(text) > MAX_TEXT:
+        raise NotationError(f"the game has {len(text)} characters, more than the {MAX_TEXT} of a game text")
+    return text
+
+
+# --- reading ---
+
+
+def _read_cards_used(lines: Lines) -> None:
+    number, line, value = lines.value("cards")
+    if value != DIGEST:
+        fail(number, line, f"the game was played with other data of the cards; those of this package are {DIGEST}")
+
+
+class _Deck:
+    """Cards that are dealt line by line: so many copies of each title."""
+
+    def __init__(self, lines: Lines, copies: Sequence[int], name: str) -> None:
+        self._lines = lines
+        self._copies = list(copies)
+        self._left = list(copies)
+        self._name = name
+
+    def read(self, key: str, size: int) -> list[str]:
+        """Read a line of ``size`` cards."""
+        number, line, value = self._lines.value(key)
+        words = value.split(" ")
+        if len(words) != size:
+            fail(number, line, f"{key} must have {size} cards, has {len(words)}")
+        for word in words:
+            try:
+                title = parse_title(word)
+            except NotationError as error:
+                fail(number, line, str(error))
+            self._left[title] -= 1
+            if self._left[title] < 0:
+                fail(number, line, f"{self._name} has {self._copies[title]} {word}, and this is one more")
+        return words
+
+
+def _read_points(lines: Lines, key: str, wanted: list[int]) -> list[int]:
+    """Read a line of the points of I Say tokens."""
+    number, line, value = lines.value(key)
+    shown = " ".join(map(str, wanted))
+    words = value.split(" ")
+    if sorted(words) != sorted(shown.split(" ")):
+        fail(number, line, f"{key} must be {shown}, in any order")
+    return [int(word) for word in words]
+
+
+def _read_telegrams(lines: Lines) -> list[str]:
+    number, line, value = lines.value("telegrams")
+    words = value.split(" ")
+    try:
+        tokens = sorted(map(parse_telegram, words))
+    except NotationError as error:
+        fail(number, line, str(error))
+    if tokens != list(range(NUM_TELEGRAMS)):
+        fail(number, line, f"telegrams must be all {NUM_TELEGRAMS}, each of them once")
+    return words
+
+
+def _read_deal(lines: Lines) -> tuple[Options, np.ndarray]:
+    """Read a game as dealt: its options and STATE [1]."""
+    read_header(lines, HEADER)
+    options: Options = read_options(lines, Options)
+    _read_cards_used(lines)
+    stack = make_rules(options)["stack"][0].tolist()
+    deck = _Deck(lines, stack, f"the Deal Out Stack of {options.num_players} players")
+    names = [player_name(seat) for seat in range(options.num_players)]
+    hands = {name: deck.read(f"hand {name}", HAND_SIZE) for name in names}
+    rest = [number - dealt for number, dealt in zip(COPIES, stack, strict=True)]
+    pile = _Deck(lines, rest, "the draw pile").read("pile", sum(rest))
+    supply = make_rules(options)["say_points"][0]
+    say = {name: _read_points(lines, f"say {name}", supply[kind].tolist()) for kind, name in enumerate(SAY_TYPES)}
+    telegrams = _read_telegrams(lines)
+    generator = read_generator(lines)
+    afoot = title_name(AFOOT)
+    first = next(seat for seat, name in enumerate(names) if afoot in hands[name])
+    hands[names[first]].remove(afoot)
+    position = {
+        "hands": hands,
+        "draw_pile": pile,
+        "current": afoot,
+        "location": "city",
+        "turn": names[(first + 1) % options.num_players],
+        "pools": {"say": say, "telegrams": telegrams},
+    }
+    states = set_up(options, position, generator)
+    states["events"][0, 0] = (PLAYED, first, -1, AFOOT)
+    return options, states
+
+
+def _read_action(replay: _Replay, number: int, line: str) -> int:
+    """Check one line of play against the game so far and play it."""
+    actor = int(replay.state["actor"])
+    if actor < 0:
+        fail(number, line, f"the game is finished ({replay.result}); expected 'result: {replay.result}'")
+    player, _, rest = line.partition(": ")
+    if player != player_name(actor):
+        fail(number, line, f"expected '{player_name(actor)}: ACTION', who decides here, or 'result: {replay.result}'")
+    name, arrow, said = rest.partition(" -> ")
+    try:
+        action = parse_action(name, replay.options)
+    except NotationError as error:
+        fail(number, line, str(error))
+    right = replay.take_aloud(action)
+    if right is None:
+        fail(number, line, f"illegal action; {_legal_names(replay, name)}")
+    if arrow and said != right:
+        fail(number, line, f"what was announced must be {right or 'left out'}, not {quoted(said)}")
+    return action
+
+
+def parse_game(text: str) -> GameRecord:
+    """Read a game text and replay it.
+
+    >>> from sleuth_env.holmes import deal, new_states
+    >>> options = Options(num_players=3)
+    >>> states = new_states(1)
+    >>> deal(make_rules(options), states, np.array([1], np.uint64))
+    >>> record = parse_game(game_text(options, states, [parse_action("play train", options)]))
+    >>> [action_name(action, record.options) for action in record.actions]
+    ['play train']
+
+    What was announced, after ``->``, may be left out; where it is given it is checked, and so is the
+    result that ends the text.
+
+    Raises:
+        NotationError: the text is wrong; the message has the number of the line, quotes it and says
+            what is right.
+    """
+    check_text(text)
+    lines = Lines(text)
+    options, first = _read_deal(lines)
+    replay = _Replay(options, first[0])
+    actions = array("q")
+    first_state = replay.copy()
+    while True:
+        number, line = lines.next(f"an action or 'result: {replay.result}'")
+        if line.startswith("result: "):
+            break
+        actions.append(_read_action(replay, number, line))
+    if line != f"result: {replay.result}":
+        fail(number, line, f"the result must be '{replay.result}'")
+    if not lines.done():
+        fail(*lines.next(""), "nothing may follow the result")
+    return GameRecord(options, np.array(actions, np.int64), first_state, replay.copy())

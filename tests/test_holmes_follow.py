@@ -1,0 +1,75 @@
+"""Random games of every kind, played by the kernels and by the oracle, agree after every step."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from typing import Any
+
+import pytest
+
+from sleuth_env.holmes.cards import Options, num_actions
+from tests.support.holmes_comparison import PLAYERS, action_texts, play_batch
+
+SEATS = range(3, 9)
+VARIANTS: list[dict[str, Any]] = [
+    {},
+    {"cases": 1, "reward": "case"},
+    {"fast_play": True, "cases": 3, "reward": "points"},
+    {"fast_play": True, "after_alibi": "left_of_alibi", "must_arrest": True, "reward": "rank"},
+    {"new_case_location": "city", "guilty_hand": "discarded", "reward": "case", "max_turns": 150},
+    {"after_alibi": "left_of_alibi", "must_arrest": True, "max_turns": 40, "reward": "points"},
+]
+CHOICES: dict[str, tuple[Any, ...]] = {
+    "cases": (0, 2),
+    "fast_play": (False, True),
+    "new_case_location": ("kept", "city"),
+    "after_alibi": ("turn_order", "left_of_alibi"),
+    "must_arrest": (False, True),
+    "guilty_hand": ("counts", "discarded"),
+    "reward": ("winner", "rank", "points", "case"),
+}
+COMBINATIONS = [dict(zip(CHOICES, values, strict=True)) for values in product(*CHOICES.values())]
+
+
+def seeds(count: int, of: str) -> list[int]:
+    """Return different seeds of 64 bits, the same in each run."""
+    chance = random.Random(of)
+    return [chance.getrandbits(64) for _ in range(count)]
+
+
+@pytest.mark.parametrize("num_players", SEATS)
+def test_actions_are_numbered_as_the_rules_say(num_players: int) -> None:
+    texts = action_texts(num_players)
+    assert len(texts) == len(set(texts)) == num_actions(Options(num_players)) == 45 + 20 * num_players
+
+
+@pytest.mark.parametrize("named", VARIANTS, ids=str)
+@pytest.mark.parametrize("num_players", SEATS)
+def test_kernel_and_oracle_agree_in_every_variant(num_players: int, named: dict[str, Any]) -> None:
+    options = Options(num_players, **named)
+    for name, player in PLAYERS.items():
+        play_batch(options, seeds(1, of=f"{options} {name}"), player, most_steps=120)
+
+
+def test_kernel_and_oracle_agree_in_every_combination_of_options() -> None:
+    for number, named in enumerate(COMBINATIONS):
+        options = Options(3 + number % 6, **named)
+        player = list(PLAYERS.values())[number % len(PLAYERS)]
+        play_batch(options, seeds(2, of=str(options)), player, knowing=False, most_steps=60)
+
+
+@pytest.mark.parametrize("num_players", SEATS)
+def test_kernel_and_oracle_agree_to_the_end_of_whole_games(num_players: int) -> None:
+    happened = play_batch(Options(num_players), seeds(6, of=str(num_players)), PLAYERS["any"], knowing=False)
+    assert happened["over"] == 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("named", VARIANTS, ids=str)
+@pytest.mark.parametrize("num_players", SEATS)
+def test_kernel_and_oracle_agree_in_many_games(num_players: int, named: dict[str, Any]) -> None:
+    options = Options(num_players, **named)
+    for name, player in PLAYERS.items():
+        play_batch(options, seeds(40, of=f"many {options} {name}"), player, knowing=False, most_steps=1500)
+        play_batch(options, seeds(4, of=f"known {options} {name}"), player, most_steps=600)
