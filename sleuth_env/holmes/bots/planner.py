@@ -73,7 +73,7 @@ class PlannerBot(Bot):
     @checking
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game, see `Bot.act`."""
-        actions: np.ndarray = CounterBot.act.kernel(self._counter, views, legal, seeds)  # type: ignore[attr-defined]
+        actions: np.ndarray = CounterBot.act.kernel(self._counter, views, legal, seeds)
         tries = [self._begin(row, legal[row], int(actions[row])) for row in range(views.size)]
         open_ = [one for one in tries if one.actions.size > 1]
         at_once = max(1, MOST_AT_ONCE // self.budget)
@@ -152,7 +152,7 @@ class PlannerBot(Bot):
             view(self.rules, playing, playing["actor"].astype(np.int64), seen[:size])
             mark_legal(self.rules, playing, marks[:size])
             later = mixed_rows(seeds[rows] + np.uint64(moment + 1) * GAMMA)
-            actions = CounterBot.act.kernel(self._counter, seen[:size], marks[:size], later)  # type: ignore[attr-defined]
+            actions = CounterBot.act.kernel(self._counter, seen[:size], marks[:size], later)
         opaque(states)[rows] = opaque(playing)
         return paid if self.rules["reward"][0] == CASE else self._lead(states, seats)
 
