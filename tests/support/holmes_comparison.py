@@ -226,7 +226,9 @@ class Pair:
         closed = np.zeros(shape, np.uint8)
         due = np.zeros(shape)
         settled(self.rules, self.states, closed, due)
-        assert closed.all(axis=1).tolist() == [game.phase == "finished" for game in self.games]
+        by_rules = [game.phase == "finished" and not game.truncated for game in self.games]
+        assert closed.tolist() == [[over] * self.options.num_players for over in by_rules]
+        assert not due.any()
 
 
 def play_batch(
