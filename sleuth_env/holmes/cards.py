@@ -369,6 +369,10 @@ RULES = np.dtype(
         # The cards.
         ("copies", "i1", NUM_TITLES),  # [T] in the game
         ("stack", "i1", NUM_TITLES),  # [T] in the Deal Out Stack of this number of players
+        ("stack_size", "i4"),
+        ("stack_cards", "i1", NUM_CARDS),  # the titles of the Deal Out Stack in order, with repeats
+        ("rest_size", "i4"),
+        ("rest_cards", "i1", NUM_CARDS),  # the titles of all others, the draw pile, in order, with repeats; then -1
         ("value", "i4", NUM_TITLES),  # [T] case value
         ("draws", "i4", NUM_TITLES),  # [T] cards that the instructions make somebody draw
         ("effect", "i4", NUM_TITLES),  # [T] NO_EFFECT, FOG_EFFECT, ...: the other instructions
@@ -467,6 +471,10 @@ def _write_cards(record: Any, num_players: int) -> None:
         record["effect"][title] = EFFECT_NAMES.index(EFFECTS.get(card["title"], ""))
         record["target"][title] = _target(title)
         record["counters"][title] = _interrupt_mask(card)
+    for name, copies in (("stack", record["stack"]), ("rest", record["copies"] - record["stack"])):
+        cards = [title for title in range(NUM_TITLES) for _ in range(copies[title])]
+        record[f"{name}_size"] = len(cards)
+        record[f"{name}_cards"] = [*cards, *[NOBODY] * (NUM_CARDS - len(cards))]
     record["impromptu_counters"] = _interrupt_mask(CARDS["impromptu_arrest"])
 
 

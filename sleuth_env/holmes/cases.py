@@ -20,9 +20,9 @@ from .cards import (
     NUM_VILLAINS,
     SAY_TOKENS,
 )
-from .moves import fill_pile, left_of, put, record, take
+from .moves import clear_look, left_of, put, record, take
 from .sheet import begin_sheets
-from .state import ARRESTED, BLANK, ESCAPED, FINISHED, TURN
+from .state import ARRESTED, BLANK, ESCAPED, FINISHED, PLAYED, TURN
 
 # --- the beginning ---
 
@@ -48,38 +48,32 @@ def _clear_table(rules, s):
         s["held"][seat] = 0
         s["hand_sizes"][seat] = 0
         for other in range(num_players):
-            for title in range(NUM_TITLES):
-                s["looks"][seat, other, title] = 0
-            s["look_whole"][seat, other] = 0
-            s["look_turn"][seat, other] = 0
+            if s["look_turn"][seat, other] > 0:
+                clear_look(s, seat, other)
     for title in range(NUM_TITLES):
         s["discards"][title] = 0
     s["current"] = AFOOT
-    s["pile_size"] = 0
 
 
 @inner
 def begin_case(rules, s):
     """Shuffle and deal; whoever holds afoot plays it."""
     _clear_table(rules, s)
-    fill_pile(s, rules["stack"])
-    shuffle(s, s["pile"], int(s["pile_size"]))
-    for i in range(s["pile_size"]):
-        put(s, i // HAND_SIZE, int(s["pile"][i]))
-    s["pile_size"] = 0
-    size = 0
-    for title in range(NUM_TITLES):
-        for _ in range(rules["copies"][title] - rules["stack"][title]):
-            s["pile"][size] = title
-            size += 1
-    s["pile_size"] = size
-    for i in range(size, NUM_CARDS):
-        s["pile"][i] = -1
+    size = int(rules["stack_size"])
+    for i in range(NUM_CARDS):
+        s["pile"][i] = rules["stack_cards"][i]
     shuffle(s, s["pile"], size)
+    for i in range(size):
+        put(s, i // HAND_SIZE, int(s["pile"][i]))
+    s["pile_size"] = rules["rest_size"]
+    for i in range(NUM_CARDS):
+        s["pile"][i] = rules["rest_cards"][i]
+    shuffle(s, s["pile"], int(rules["rest_size"]))
     first = 0
     while s["hands"][first, AFOOT] == 0:
         first += 1
     take(s, first, AFOOT)
+    record(rules, s, PLAYED, first, -1, AFOOT)
     begin_sheets(rules, s, 1)
     begin_turn(rules, s, left_of(rules, first, 1))
 

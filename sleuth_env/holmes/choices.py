@@ -22,7 +22,7 @@ def suitable(rules, s):
 def playable(rules, s):
     """Return the mask of the titles that the actor may play, apart from Interrupts."""
     phase = s["phase"]
-    if phase == TURN or phase == SECOND:
+    if phase in (TURN, SECOND):
         return s["held"][s["actor"]] & (suitable(rules, s) | rules["permissible"][s["current"]])
     if phase == DRAWN:
         return 1 << int(s["drawn"])

@@ -150,7 +150,8 @@ def shuffle_all(rules, s):
 
 
 @inner
-def _clear_look(s, viewer, other):
+def clear_look(s, viewer, other):
+    """Forget the look of a viewer at another seat."""
     for title in range(NUM_TITLES):
         s["looks"][viewer, other, title] = 0
     s["look_whole"][viewer, other] = 0
@@ -184,7 +185,7 @@ def see_hand(rules, s, viewer, other):
 @inner
 def see_highest(rules, s, viewer, other, title):
     """Show a viewer a card of the highest case value of another seat."""
-    _clear_look(s, viewer, other)
+    clear_look(s, viewer, other)
     s["looks"][viewer, other, title] = 1
     s["look_whole"][viewer, other] = s["hand_sizes"][other] == 1
     s["look_turn"][viewer, other] = s["turn_number"]
@@ -208,7 +209,7 @@ def see_random(rules, s, viewer, other, number):
     if size <= number:
         see_hand(rules, s, viewer, other)
         return
-    _clear_look(s, viewer, other)
+    clear_look(s, viewer, other)
     first = -1
     for i in range(number):
         title = _nth_card(s, other, draw(s, size - i), first)
@@ -314,7 +315,7 @@ def move_hands(rules, s):
 def take_hand(rules, s, arrester, accused):
     """Let an arrester take all cards of an Innocent, who draws as many."""
     size = int(s["hand_sizes"][accused])
-    _clear_look(s, arrester, accused)
+    clear_look(s, arrester, accused)
     s["look_whole"][accused, arrester] = 0
     s["look_turn"][accused, arrester] = s["turn_number"]
     for title in members(s["held"][accused]):

@@ -11,7 +11,7 @@ from ..game import GOING_ON, TERMINATED, TRUNCATED
 from ..kernels import inner, kernel
 from .cards import CASE, NUM_BOOKS, NUM_SAY_TYPES, NUM_TELEGRAMS, NUM_VILLAINS, RANK
 from .cards import POINTS as POINTS_REWARD
-from .state import FINISHED
+from .state import ARRESTED, ESCAPED, FINISHED, KIND
 
 # What orders the players, in this order of importance.
 MERITS = 4
@@ -19,10 +19,26 @@ POINTS, NUM_OWN_BOOKS, NUM_OWN_VILLAINS, NUM_OWN_SAY = range(MERITS)
 
 
 @inner
-def points_of(rules, s, seat):
-    """Return the points of a seat as they stand."""
+def _telegram_points(rules, s, seat):
+    """Return what all Telegram tokens are worth to a seat: its own, and those of its neighbours."""
     num_players = int(rules["num_players"])
     points = 0
+    for token in range(NUM_TELEGRAMS):
+        owner = int(s["telegrams"][token])
+        # Among three players and more nobody is both neighbours of the owner.
+        if owner == seat:
+            points += int(rules["telegram_points"][token, 0])
+        elif owner >= 0 and (owner + 1) % num_players == seat:
+            points += int(rules["telegram_points"][token, 1])
+        elif owner >= 0 and (seat + 1) % num_players == owner:
+            points += int(rules["telegram_points"][token, 2])
+    return points
+
+
+@inner
+def points_of(rules, s, seat):
+    """Return the points of a seat as they stand."""
+    points = _telegram_points(rules, s, seat)
     for book in range(NUM_BOOKS):
         if s["books"][book] == seat:
             points += int(rules["book_points"][book])
@@ -31,16 +47,6 @@ def points_of(rules, s, seat):
             points += int(rules["villain_points"][villain])
     for kind in range(NUM_SAY_TYPES):
         points += int(s["say"][seat, kind])
-    for token in range(NUM_TELEGRAMS):
-        owner = int(s["telegrams"][token])
-        if owner >= 0:
-            # With three players and more nobody is both neighbours of the owner.
-            if owner == seat:
-                points += int(rules["telegram_points"][token, 0])
-            elif (owner + 1) % num_players == seat:
-                points += int(rules["telegram_points"][token, 1])
-            elif (seat + 1) % num_players == owner:
-                points += int(rules["telegram_points"][token, 2])
     return points
 
 
@@ -96,23 +102,17 @@ def _final_rewards(rules, s, row):
 
 
 @inner
-def num_closed(s):
-    """Return the number of cases that have been closed."""
-    number = 0
-    for seat in range(s["closed"].size):
-        number += int(s["closed"][seat])
-    return number
-
-
-@inner
-def pay(rules, s, row, is_closed):
-    """Write what each seat gets by a step that has ended the game or closed a case (``is_closed``)."""
+def pay(rules, s, row):
+    """Write what each seat gets by a step that has ended the game or closed a case."""
     if rules["reward"] != CASE:
         if s["phase"] == FINISHED:
             _final_rewards(rules, s, row)
         return
-    # A case that was cut off pays nobody.
-    for seat in range(rules["num_players"] if is_closed else 0):
+    newest = s["events"][0, KIND]
+    if s["phase"] == FINISHED and newest != ARRESTED and newest != ESCAPED:
+        # A case that was cut off pays nobody.
+        return
+    for seat in range(rules["num_players"]):
         row[seat] = 1.0 if seat == s["last_closer"] else -1.0 / (int(rules["num_players"]) - 1)
 
 

@@ -26,7 +26,7 @@ from .choices import (
     token_sources,
 )
 from .moves import left_of
-from .results import num_closed, pay
+from .results import pay
 from .state import (
     DISCARD,
     DRAWN,
@@ -70,7 +70,7 @@ def _may_pass(rules, s):
     phase = s["phase"]
     if phase == DRAWN:
         return (rules["says"] >> int(s["drawn"])) & 1 == 1
-    return phase == SECOND or phase == RESPOND or phase == VERDICT or phase == ESCAPE
+    return phase in (SECOND, RESPOND, VERDICT, ESCAPE)
 
 
 @inner
@@ -104,6 +104,20 @@ def _mark_tokens(rules, s, row):
 
 
 @inner
+def _mark_seats(rules, s, row):
+    """Mark the arrests and sources of Telegrams that may be named."""
+    phase = s["phase"]
+    if phase == IMPROMPTU:
+        for seat in members(not_tried(rules, s, s["actor"])):
+            row[int(rules["arrest_at"]) + _distance(rules, s, seat) - 1] = 1
+    elif phase == VERDICT:
+        row[int(rules["arrest_at"]) + _distance(rules, s, s["target"]) - 1] = 1
+    elif phase == SOURCE:
+        for seat in members(sources(rules, s)):
+            row[int(rules["from_at"]) + _distance(rules, s, seat)] = 1
+
+
+@inner
 def _mark_legal(rules, s, row):
     row[:] = 0
     phase = s["phase"]
@@ -115,21 +129,10 @@ def _mark_legal(rules, s, row):
     elif phase == RESPOND:
         for title in members(counters(rules, s)):
             row[rules["plain_index"][title]] = 1
-    elif phase == IMPROMPTU:
-        for seat in members(not_tried(rules, s, s["actor"])):
-            row[int(rules["arrest_at"]) + _distance(rules, s, seat) - 1] = 1
-    elif phase == VERDICT:
-        row[int(rules["arrest_at"]) + _distance(rules, s, s["target"]) - 1] = 1
-    elif phase == SOURCE:
-        for seat in members(sources(rules, s)):
-            row[int(rules["from_at"]) + _distance(rules, s, seat)] = 1
     elif phase == TOKEN:
         _mark_tokens(rules, s, row)
     else:
-        # Nobody decides in a finished game; ESCAPE is left.
-        row[rules["escape_at"]] = phase == ESCAPE
-        row[rules["pass_at"]] = phase == ESCAPE
-        return
+        _mark_seats(rules, s, row)
     row[rules["draw_at"]] = may_draw(rules, s)
     row[rules["escape_at"]] = _may_escape(rules, s)
     row[rules["pass_at"]] = _may_pass(rules, s)
@@ -200,35 +203,48 @@ def _pass(rules, s):
 
 
 @inner
-def _act(rules, s, action):
-    actor = int(s["actor"])
-    if action < NUM_PLAIN:
-        title = int(rules["plain_title"][action])
-        if s["phase"] == RESPOND:
-            counter(rules, s, title)
-        else:
-            play(rules, s, title, -1)
-    elif action < rules["choose_at"]:
+def _play(rules, s, action):
+    """Play a card, in answer to another or on one's own turn."""
+    if action >= NUM_PLAIN:
         at = action - int(rules["aimed_at"])
-        play(rules, s, int(rules["aimed_title"][at % NUM_AIMED]), left_of(rules, actor, at // NUM_AIMED + 1))
-    elif action < rules["arrest_at"]:
-        choose(rules, s, action - int(rules["choose_at"]))
-    elif action < rules["from_at"]:
+        target = left_of(rules, s["actor"], at // NUM_AIMED + 1)
+        play(rules, s, int(rules["aimed_title"][at % NUM_AIMED]), target)
+    elif s["phase"] == RESPOND:
+        counter(rules, s, int(rules["plain_title"][action]))
+    else:
+        play(rules, s, int(rules["plain_title"][action]), -1)
+
+
+@inner
+def _name(rules, s, action):
+    """Name somebody to be arrested, from whom a Telegram token is taken, or an I Say token."""
+    actor = s["actor"]
+    if action < rules["from_at"]:
         if s["phase"] == VERDICT:
             arrest_guilty(rules, s)
         else:
             accuse(rules, s, left_of(rules, actor, action - int(rules["arrest_at"]) + 1))
     elif action < rules["token_at"]:
         choose_source(rules, s, left_of(rules, actor, action - int(rules["from_at"])))
-    elif action < rules["draw_at"]:
+    else:
         at = action - int(rules["token_at"])
         k = at // NUM_SAY_TYPES
         source = left_of(rules, actor, k) if k > 0 else -1
         choose_token(rules, s, int(receiver(rules, s)), at % NUM_SAY_TYPES, source)
+
+
+@inner
+def _act(rules, s, action):
+    if action < rules["choose_at"]:
+        _play(rules, s, action)
+    elif action < rules["arrest_at"]:
+        choose(rules, s, action - int(rules["choose_at"]))
+    elif action < rules["draw_at"]:
+        _name(rules, s, action)
     elif action == rules["draw_at"]:
         draw_on_turn(rules, s)
     elif action == rules["escape_at"]:
-        close_by_escape(rules, s, actor)
+        close_by_escape(rules, s, int(s["actor"]))
     else:
         _pass(rules, s)
 
@@ -319,7 +335,7 @@ def step(rules, states, actions, taken, rewards):
         rewards[b, :] = 0.0
         taken[b] = _is_legal(rules[0], states[b], actions[b])
         if taken[b]:
-            before = num_closed(states[b])
+            before = states[b]["case_number"]
             _step(rules[0], states[b], actions[b])
-            if states[b]["phase"] == FINISHED or num_closed(states[b]) != before:
-                pay(rules[0], states[b], rewards[b], num_closed(states[b]) != before)
+            if states[b]["phase"] == FINISHED or states[b]["case_number"] != before:
+                pay(rules[0], states[b], rewards[b])

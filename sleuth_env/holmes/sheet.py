@@ -240,13 +240,45 @@ def begin_sheets(rules, s, is_deal):
 
 
 @inner
+def _leaves_room(rules, s, viewer, holder, title):
+    """Return whether a sheet is tight after an unexpected card of a holder was seen to leave (see `_lay_open`).
+
+    Before it was, and only upper bounds can come down: of this title with the others, and of the other
+    titles with this holder.
+    """
+    least = s["least"][viewer]
+    most = s["most"][viewer]
+    spare = int(rules["copies"][title]) - int(s["hands"][viewer, title]) - int(s["discards"][title])
+    widest = 0
+    for other in range(rules["num_players"]):
+        spare -= int(least[other, title])
+        if other != holder:
+            widest = max(widest, int(most[other, title]) - int(least[other, title]))
+    spare -= int(least[PILE, title])
+    if holder != PILE:
+        widest = max(widest, int(most[PILE, title]) - int(least[PILE, title]))
+    if widest > spare:
+        return False
+    low = np.int8(0)
+    gap = np.int8(0)
+    for t in range(T):
+        low = np.int8(low + least[holder, t])
+        gap = max(gap, np.int8(most[holder, t] - least[holder, t]))
+    size = int(s["pile_size"]) if holder == PILE else int(s["hand_sizes"][holder])
+    return int(gap) <= size - int(low)
+
+
+@inner
 def _seen_to_leave(rules, s, holder, player, title):
     """A card of a holder is seen by all but a player, who knew it."""
     _lay_open(s, 1)
     for viewer in range(rules["num_players"]):
         if viewer != player:
+            # What the viewer knew to be there takes nothing of what may lie elsewhere.
+            was_known = s["least"][viewer, holder, title] > 0
             _leaves(s, viewer, holder, title)
-            _tighten(rules, s, viewer)
+            if not was_known and not _leaves_room(rules, s, viewer, holder, title):
+                _tighten(rules, s, viewer)
     _lay_open(s, -1)
 
 

@@ -72,7 +72,7 @@ PHASES = (
 NO_EVENT = -1
 NUM_EVENT_KINDS = 10
 (
-    PLAYED,  # player, target or -1, title; afoot is not recorded
+    PLAYED,  # player, target or -1, title; also afoot, at the beginning of a case
     DREW,  # player: instead of playing; other draws are part of their cards
     COUNTERED,  # whoever answered, whose card or arrest, the Interrupt
     IMPROMPTU_ARREST,  # player, accused
@@ -103,6 +103,7 @@ MAX_EVENTS = 2 * P
 
 STATE = np.dtype(
     [
+        # What every decision touches comes first, close together.
         ("rng", "u8"),  # the game's own random generator
         ("held", "i8", P),  # [P] mask of the titles in each hand: bit t is set where hands[seat, t] > 0
         # Where the game stands.
@@ -118,14 +119,6 @@ STATE = np.dtype(
         ("in_play", "i4"),  # I Say card that lies apart while it is carried out, -1 none
         ("drawn", "i4"),  # title that was drawn and is not in the hand yet (phase DRAWN), -1 none
         ("more", "i4"),  # 1 where another card may be played in this turn, when what was played is over
-        # What was closed, for texts and counts.
-        ("closed", "i4", P),  # [P] number of cases that each seat has closed
-        ("arrests", "i4", P),  # [P] number of those that it closed by an arrest
-        ("last_closer", "i4"),  # who closed the last case, -1 before the first end of one
-        ("last_accused", "i4"),  # who was arrested then, -1 where the case was closed by an escape
-        ("last_total", "i4"),  # the Grand Total then, -1 after an escape
-        ("last_book", "i4"),  # the Book taken then, -1 none
-        ("last_escaped", "i4"),  # mask of the Villains that escaped then: bit v is villain v; 0 after an arrest
         # What is being carried out.
         ("card", "i4"),  # title being carried out or answered, -1 none: an Impromptu Arrest, or nothing
         ("player", "i4"),  # who played that card, or makes the Impromptu Arrest that is answered; -1 nobody
@@ -134,15 +127,16 @@ STATE = np.dtype(
         ("num_tried", "i4"),  # number of seats in tried
         ("num_counters", "i4"),  # Interrupts that have answered this Impromptu Arrest
         ("num_impromptus", "i4"),  # Impromptu Arrests begun in this turn
-        ("look_turn", "i4", (P, P)),  # [viewer, other] turn number of the last look (see below), 0 there is none
         ("pile_size", "i4"),  # number of cards in the draw pile
         ("hand_sizes", "i4", P),  # [P] number of cards in each hand
         ("tried", "i1", P),  # [P] who has countered this Impromptu Arrest, in order, then -1
         ("set_down", "i1", P),  # [P] title that a seat has chosen so far in HAND_ON or FOG, -1 none
         ("declined", "i1", P),  # [P] 1: has declined to escape since a card last entered or left the hand
+        # Knowledge: public events, kept across cases.
+        ("events", "i1", (MAX_EVENTS, EVENT_FIELDS)),  # [2n, 4] newest first: KIND, PLAYER, TARGET, TITLE; -1 none
         # Cards.
-        ("hands", "i1", (P, T)),  # [P, T] copies in each hand
         ("discards", "i1", T),  # [T] copies in the discard pile
+        ("hands", "i1", (P, T)),  # [P, T] copies in each hand
         ("pile", "i1", NUM_CARDS),  # [125] the draw pile: the next card is pile[pile_size - 1]; the rest is -1
         # Tokens.
         ("books", "i1", NUM_BOOKS),  # [6] who has each Book, -1 nobody
@@ -153,20 +147,27 @@ STATE = np.dtype(
         ("say_pool", "i1", (NUM_SAY_TYPES, SAY_TOKENS)),  # [3, 5] points of those in the pool, next last; then 0
         ("say_sizes", "i1", NUM_SAY_TYPES),  # [3] number of I Say tokens in the pool
         ("telegram_size", "i1"),  # number of Telegram tokens in the stock
-        # Knowledge: what each viewer was last shown of another seat (docs/holmes.md, "What a player knows").
-        ("look_whole", "i1", (P, P)),  # [viewer, other] 1 where it was the whole hand
-        ("looks", "i1", (P, P, T)),  # [viewer, other, T] copies that were seen
         # Knowledge: the sheet of each viewer, bounds of the copies with each holder: the seats, absolute, then
         # the draw pile (PILE). In phase DRAWN the drawn card still counts as one of the pile for everybody but
         # the player who drew it. The viewer's own row and those of unused seats stay 0, and so does afoot.
         ("least", "i1", (P, NUM_HOLDERS, T)),  # [viewer, holder, T]
         ("most", "i1", (P, NUM_HOLDERS, T)),  # [viewer, holder, T]
-        # Knowledge: public events, kept across cases.
-        ("events", "i1", (MAX_EVENTS, EVENT_FIELDS)),  # [2n, 4] newest first: KIND, PLAYER, TARGET, TITLE; -1 none
+        # Knowledge: what each viewer was last shown of another seat (docs/holmes.md, "What a player knows").
+        ("looks", "i1", (P, P, T)),  # [viewer, other, T] copies that were seen
+        ("look_whole", "i1", (P, P)),  # [viewer, other] 1 where it was the whole hand
         # For the sheets while cards move together; blank whenever somebody decides.
         ("moved", "i1", T),  # [T] copies that have just gone from one hand to another
         ("got", "i1", P),  # [P] title that each seat has just got for the one that it put down, -1 none
         ("padding", "i1", 5),  # copies leave bytes of no field undefined: there are none
+        ("look_turn", "i4", (P, P)),  # [viewer, other] turn number of the last look, 0 there is none
+        # What was closed, for texts and counts.
+        ("closed", "i4", P),  # [P] number of cases that each seat has closed
+        ("arrests", "i4", P),  # [P] number of those that it closed by an arrest
+        ("last_closer", "i4"),  # who closed the last case, -1 before the first end of one
+        ("last_accused", "i4"),  # who was arrested then, -1 where the case was closed by an escape
+        ("last_total", "i4"),  # the Grand Total then, -1 after an escape
+        ("last_book", "i4"),  # the Book taken then, -1 none
+        ("last_escaped", "i4"),  # mask of the Villains that escaped then: bit v is villain v; 0 after an arrest
     ],
     align=True,
 )

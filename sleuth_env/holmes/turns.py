@@ -176,15 +176,31 @@ def _ask_for_token(rules, s):
 
 
 @inner
+def _let_see(rules, s, target):
+    """Show the player cards of the target."""
+    player = int(s["player"])
+    effect = rules["effect"][s["card"]]
+    if effect == RANDOM_CARDS:
+        see_random(rules, s, player, target, int(rules["clue_cards"]))
+    elif effect == HIGHEST_CARD:
+        _ask_to_show(rules, s, target)
+    else:
+        see_hand(rules, s, player, target)
+        if effect == ARREST_IF_GUILTY and s["held"][target] & rules["villains"] != 0:
+            if rules["must_arrest"]:
+                close_by_arrest(rules, s, player, target)
+            else:
+                ask(s, VERDICT, player)
+
+
+@inner
 def _carry_out_on(rules, s, target):
     """Carry out instructions that have one target."""
     player = int(s["player"])
     effect = rules["effect"][s["card"]]
     s["phase"] = SETTLE
-    if effect == RANDOM_CARDS:
-        see_random(rules, s, player, target, int(rules["clue_cards"]))
-    elif effect == HIGHEST_CARD:
-        _ask_to_show(rules, s, target)
+    if effect in (RANDOM_CARDS, HIGHEST_CARD, WHOLE_HAND, ARREST_IF_GUILTY):
+        _let_see(rules, s, target)
     elif effect == TELEGRAM_EFFECT:
         if s["telegram_size"] > 0:
             take_telegram(rules, s, target, -1)
@@ -196,15 +212,6 @@ def _carry_out_on(rules, s, target):
         _arrest(rules, s, player, target)
     elif effect == GIFT_EFFECT:
         ask(s, GIVE, player)
-    elif effect == WHOLE_HAND:
-        see_hand(rules, s, player, target)
-    elif effect == ARREST_IF_GUILTY:
-        see_hand(rules, s, player, target)
-        if s["held"][target] & rules["villains"] != 0:
-            if rules["must_arrest"]:
-                close_by_arrest(rules, s, player, target)
-            else:
-                ask(s, VERDICT, player)
     elif effect == EXCHANGE_EFFECT:
         exchange_hands(rules, s, player, target)
     else:
@@ -273,7 +280,7 @@ def choose(rules, s, title):
     """Choose a card of the hand: to be passed, put down, given, shown or discarded."""
     seat = int(s["actor"])
     phase = s["phase"]
-    if phase == HAND_ON or phase == FOG:
+    if phase in (HAND_ON, FOG):
         s["set_down"][seat] = title
         _ask_to_set_down(rules, s, phase)
         return
