@@ -78,6 +78,7 @@ def _ranges(num_players: int) -> Ranges:
     nobody = (-1, num_players - 1)
     number = (0, MOST)
     copies = (0, max(COPIES))
+    seen = (0, 127)
     mark = (0, 1)
     limits = {
         # Afoot is in nobody's hand.
@@ -116,8 +117,9 @@ def _ranges(num_players: int) -> Ranges:
         "say_pool": (0, SAY_TOKENS),
         "hand": copies,
         "discards": copies,
-        "shown": copies,
-        "seen_by": copies,
+        # Cards that are passed on are added to a look, whatever has become of those seen before.
+        "shown": seen,
+        "seen_by": seen,
         "least": copies,
         "most": copies,
         # The kind of an event, who and on whom, and the title.
