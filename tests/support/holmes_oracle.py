@@ -173,6 +173,7 @@ class Oracle:
         self.hands[beginner].remove("afoot")
         self.current = "afoot"
         self.turn = self.left(beginner)
+        self._event("played", beginner, None, "afoot")
         if self.knowledge:
             self.knowledge.deal(self.hands, self.pile)
 
