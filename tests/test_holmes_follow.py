@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from sleuth_env.holmes.cards import Options, num_actions
-from tests.support.holmes_comparison import PLAYERS, action_texts, play_batch
+from tests.support.holmes_cases import read_cases
+from tests.support.holmes_comparison import PLAYERS, Pair, action_texts, play_batch
 from tests.support.holmes_positions import random_position
 
 SEATS = range(3, 9)
@@ -80,6 +81,17 @@ def test_kernel_and_oracle_agree_from_any_position_on(named: dict[str, Any]) -> 
     for num_players in SEATS:
         options = Options(num_players, **named)
         from_positions(options, count=8, of=str(options), most_steps=10)
+
+
+def test_a_kept_last_card_of_the_pile_is_not_taken_for_a_suitable_one() -> None:
+    case = next(case for case in read_cases() if case.number == 58)  # a draw pile of one card
+    position = {**case.position, "current": "telegram"}
+    position["discards"] = [*position["discards"], "clue"]
+    position["discards"].remove("telegram")
+    position["hands"] = {**position["hands"], "player_0": ["detective", "estate"]}
+    pair = Pair(Options(4), [1], [position])
+    pair.step(["draw"])
+    pair.check()
 
 
 @pytest.mark.slow
