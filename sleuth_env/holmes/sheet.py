@@ -347,12 +347,19 @@ def _drawn_unseen(rules, s, viewer, player, excluded):
     """An unknown card that is none of some titles (a mask) has gone from the pile into a hand."""
     least = s["least"][viewer]
     most = s["most"][viewer]
+    cards = int(s["pile_size"]) + 1
+    whole = np.int64(0)
     for title in members(excluded):
         # This is taken back where the card goes over as one that can be any title.
         if most[PILE, title] > 0:
             least[PILE, title] += 1
             most[player, title] -= 1
-    _goes_over(rules["copies"], int(s["pile_size"]) + 1, least[PILE], most[PILE], least[player], most[player])
+            whole |= np.int64(least[PILE, title] == cards) << title
+    _goes_over(rules["copies"], cards, least[PILE], most[PILE], least[player], most[player])
+    # Where this made it seem that all the pile was of that title, the card went over as one that surely was it.
+    for title in members(whole):
+        most[PILE, title] += 1
+        least[player, title] -= 1
     _tighten(rules, s, viewer)
 
 
