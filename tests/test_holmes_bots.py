@@ -107,11 +107,10 @@ def test_a_villain_is_kept_and_an_arrest_answered() -> None:
 
 
 def test_whoever_is_proved_guilty_is_arrested() -> None:
-    table = Table(["constabulary moran manor arrest", "train clue", "train clue"], "suspicion", draw_pile=["manor"])
+    hands = ["constabulary moran manor arrest", "clue clue", "clue clue"]
+    table = Table(hands, "suspicion", draw_pile=["estate", "castle"])
     assert table.choices("cautious") == {f"play constabulary{on}" for on in ("", " on +1", " on +2")}
     table.do("play constabulary on +2", "choose moran", "draw", "draw")
-    while table.states["actor"][0] != 0:
-        table.do("draw")
     assert table.choices("cautious") == {"play arrest on +2"}
     assert table.choices("counter") == {"play arrest on +2"}
 

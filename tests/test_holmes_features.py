@@ -29,7 +29,7 @@ SIZES = {"sheet": (1187, 1516, 1853, 2198, 2551, 2912), "raw": (860, 1080, 1308,
 VALUES = np.array(COPIES[:NUM_HAND_TITLES])
 
 
-@pytest.mark.parametrize(("record", "place"), product(RECORDS, range(6)))
+@pytest.mark.parametrize(("record", "place"), list(product(RECORDS, range(6))))
 def test_observations_have_the_sizes_of_the_specification(record: str, place: int) -> None:
     assert observation_size(Options(3 + place), record) == SIZES[record][place]
 

@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from ..kernels import inner, kernel
-from ..layout import BITS, EQUALS, FRACTION, NUMBER, ONE_HOT, Block, Layout, block_maker, write_rows
+from ..layout import BITS, EQUALS, FRACTION, NUMBER, ONE_HOT, ROWS_AT_ONCE, Block, Layout, block_maker, write_rows
 from ..layout import Observer as LayoutObserver
 from .cards import (
     NUM_BOOKS,
@@ -36,8 +36,8 @@ RECORDS = ("sheet", "raw")
 # What is more counts as this much.
 LARGEST_HAND = 20
 LARGEST_CASE = 20
-# The blocks that `_write_fractions` writes, in its order.
-NUM_FRACTIONS = 10
+# The blocks that are written here: shares, and the events, which lie in one field together.
+NUM_BESIDES = 14
 (
     HAND_COPIES,
     HAND_SIZES,
@@ -49,8 +49,12 @@ NUM_FRACTIONS = 10
     MOST,
     SEEN_BY,
     CASE_NUMBER,
-) = range(NUM_FRACTIONS)
-FRACTIONS = (
+    EVENT_KIND,
+    EVENT_PLAYER,
+    EVENT_TARGET,
+    EVENT_TITLE,
+) = range(NUM_BESIDES)
+BESIDES = (
     "hand_copies",
     "hand_sizes",
     "discards",
@@ -61,6 +65,10 @@ FRACTIONS = (
     "most",
     "seen_by",
     "case_number",
+    "event_kind",
+    "event_player",
+    "event_target",
+    "event_title",
 )
 
 
@@ -176,76 +184,103 @@ def _share(number, whole, one, half):
 
 
 @inner
-def _write_copies(shares, row, copies, at):
+def _write_copies(shares, parts, row, at, copies, half):
     """Write copies of each title.
 
     Args:
         shares: f4 or i1 [T, C], what each number of copies of a title is written as.
+        parts: f8 [T], what one copy is of those in the game.
         row: f4 or i1 [N], one observation.
-        copies: i1 [T].
         at: where.
+        copies: i1 [T].
+        half: see `_share`.
     """
-    for t in range(NUM_HAND_TITLES):
-        row[at + t] = shares[t, copies[t]]
+    if half == 0.0:
+        # Without a table, many titles are computed at once.
+        for t in range(NUM_HAND_TITLES):
+            row[at + t] = min(max(copies[t], 0) * parts[t], 1.0)
+    else:
+        for t in range(NUM_HAND_TITLES):
+            row[at + t] = shares[t, copies[t]]
 
 
 @inner
-def _write_sheet(shares, row, num_players, v, at, one):
+def _write_sheet(shares, parts, row, at, num_players, v, one, half):
     """Write what the sheet says; the four blocks lie one behind the other."""
     size = num_players * NUM_HAND_TITLES
     for h in range(num_players):
         for t in range(NUM_HAND_TITLES):
-            least = v["least"][h, t]
-            most = v["most"][h, t]
-            row[at + t] = one * (least > 0)
-            row[at + size + t] = one * (most == 0)
-            row[at + 2 * size + t] = shares[t, least]
-            row[at + 3 * size + t] = shares[t, most]
+            row[at + t] = one * (v["least"][h, t] > 0)
+        for t in range(NUM_HAND_TITLES):
+            row[at + size + t] = one * (v["most"][h, t] == 0)
+        _write_copies(shares, parts, row, at + 2 * size, v["least"][h], half)
+        _write_copies(shares, parts, row, at + 3 * size, v["most"][h], half)
         at += NUM_HAND_TITLES
 
 
 @inner
-def _write_fractions(shares, places, num_players, v, row, one, half):
-    """Write the blocks that are no plain fields of the view.
+def _write_one(row, at, place, width, one):
+    if 0 <= place < width:
+        row[at + place] = one
+
+
+@inner
+def _write_events(places, row, num_players, v, one):
+    for i in range(2 * num_players):
+        event = v["events"][i]
+        _write_one(row, places[EVENT_KIND] + i * NUM_EVENT_KINDS, event[KIND], NUM_EVENT_KINDS, one)
+        _write_one(row, places[EVENT_PLAYER] + i * num_players, event[PLAYER], num_players, one)
+        _write_one(row, places[EVENT_TARGET] + i * num_players, event[TARGET], num_players, one)
+        _write_one(row, places[EVENT_TITLE] + i * NUM_TITLES, event[TITLE], NUM_TITLES, one)
+
+
+@inner
+def _write_besides(shares, parts, places, num_players, v, row, one, half):
+    """Write the blocks of `BESIDES`.
 
     Args:
         shares: see `_write_copies`.
-        places: i8 [F], where each of `FRACTIONS` lies, -1 where it is not part of the record.
+        parts: see `_write_copies`.
+        places: i8 [F], where each of `BESIDES` lies, -1 where it is not part of the record.
         num_players: number of players.
         v: one VIEW record.
         row: f4 or i1 [N].
         one: what 1 is written as.
         half: see `_share`.
     """
-    _write_copies(shares, row, v["hand"], places[HAND_COPIES])
-    _write_copies(shares, row, v["discards"], places[DISCARDS])
+    _write_copies(shares, parts, row, places[HAND_COPIES], v["hand"], half)
+    _write_copies(shares, parts, row, places[DISCARDS], v["discards"], half)
     for k in range(num_players):
         row[places[HAND_SIZES] + k] = _share(v["hand_sizes"][k], LARGEST_HAND, one, half)
-        _write_copies(shares, row, v["seen_by"][k], places[SEEN_BY] + k * NUM_HAND_TITLES)
+    for k in range(1, num_players):
+        _write_copies(shares, parts, row, places[SEEN_BY] + k * NUM_HAND_TITLES, v["seen_by"][k], half)
     row[places[CASE_NUMBER]] = _share(v["case_number"], LARGEST_CASE, one, half)
+    _write_events(places, row, num_players, v, one)
     if places[SHOWN] < 0:
-        _write_sheet(shares, row, num_players, v, places[CERTAIN_YES], one)
+        _write_sheet(shares, parts, row, places[CERTAIN_YES], num_players, v, one, half)
         return
-    for k in range(num_players):
-        _write_copies(shares, row, v["shown"][k], places[SHOWN] + k * NUM_HAND_TITLES)
+    for k in range(1, num_players):
+        _write_copies(shares, parts, row, places[SHOWN] + k * NUM_HAND_TITLES, v["shown"][k], half)
         if v["shown_turn"][k] > 0:
             age = max(1, 1 + v["turn_number"] - v["shown_turn"][k])
             row[places[SHOWN_AGE] + k] = _share(1, age, one, half)
 
 
 @kernel
-def _write(codes, places, shares, num_players, views, words, one, half, out):
+def _write(codes, places, shares, parts, num_players, views, words, one, half, out):
     """Write observations; what is 1 is written as ``one``, and ``half`` is added to shares before rounding."""
-    write_rows(codes, words, words, one, half, out)
-    for b in range(out.shape[0]):
-        _write_fractions(shares, places, num_players, views[b], out[b], one, half)
+    for first in range(0, out.shape[0], ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, out.shape[0])
+        write_rows(codes, words[first:last], words[first:last], one, half, out[first:last])
+        for b in range(first, last):
+            _write_besides(shares, parts, places, num_players, views[b], out[b], one, half)
 
 
 @lru_cache(maxsize=64)
 def _shares(content: bytes, one: float, half: float, dtype: str) -> np.ndarray:
-    """Return what each number of copies of a title (i1 [T], as bytes) is written as, [T, 128].
+    """Return what each number of copies of a title (i1 [T], as bytes) is written as, [T, 256].
 
-    A byte that is no number of copies is written as nothing.
+    Numbers are bytes that may be negative, and then written as nothing.
     """
     copies = np.frombuffer(content, np.int8).astype(np.float64)[:, None]
     numbers = np.arange(256).astype(np.int8)[None, :]
@@ -275,7 +310,9 @@ class Observer(LayoutObserver):
         super().__init__(_layout(int(rules["num_players"][0]), int(rules["max_turns"][0]), record), views)
         self._rules = rules
         written = {block.name for block in self.layout}
-        self._places = np.array([self.layout[name].start if name in written else -1 for name in FRACTIONS])
+        self._places = np.array([self.layout[name].start if name in written else -1 for name in BESIDES])
+        self._codes = self.layout.code[~np.isin(self.layout.code["at"], self._places)]
+        self._parts = 1.0 / rules["copies"][0]
 
     def check(self) -> None:
         """Check the views as they lie there now, see `checked.checked_views`."""
@@ -284,7 +321,18 @@ class Observer(LayoutObserver):
     def _fill(self, number: int, one: float, half: float, out: np.ndarray) -> None:
         shares = _shares(self._rules["copies"].tobytes(), one, half, out.dtype.str)
         players = int(self._rules["num_players"][0])
-        _write(self.layout.code, self._places, shares, players, self._views, self._words[:number], one, half, out)
+        _write(
+            self._codes,
+            self._places,
+            shares,
+            self._parts,
+            players,
+            self._views,
+            self._words[:number],
+            one,
+            half,
+            out,
+        )
 
 
 def write_observations(rules: np.ndarray, views: np.ndarray, out: np.ndarray, record: str = "sheet") -> None:
@@ -298,7 +346,7 @@ def write_observations(rules: np.ndarray, views: np.ndarray, out: np.ndarray, re
 
     Raises:
         ArrayError: these are not rules or not views, the views are of another kind of game, or
-            ``out`` has another shape or another type, or is read-only.
+            ``out`` has another shape or type, or is read-only.
     """
     rules = checked_rules(rules)
     Observer(rules, checked_views(rules, views), record).write(out)

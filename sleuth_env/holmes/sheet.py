@@ -347,12 +347,15 @@ def _drawn_unseen(rules, s, viewer, player, excluded):
     """An unknown card that is none of some titles (a mask) has gone from the pile into a hand."""
     least = s["least"][viewer]
     most = s["most"][viewer]
+    # Of the excluded titles nothing goes over: what is done to all titles is made good for them.
+    stays = np.int64(0)
     for title in members(excluded):
-        # This is taken back where the card goes over as one that can be any title.
         if most[PILE, title] > 0:
-            least[PILE, title] += 1
             most[player, title] -= 1
+            stays |= np.int64(least[PILE, title] > 0) << title
     _goes_over(rules["copies"], int(s["pile_size"]) + 1, least[PILE], most[PILE], least[player], most[player])
+    for title in members(stays):
+        least[PILE, title] += 1
     _tighten(rules, s, viewer)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..kernels import inner, kernel
 from .cards import NUM_BOOKS, NUM_SAY_TYPES, NUM_TELEGRAMS, NUM_VILLAINS
-from .state import DRAWN, EVENT_FIELDS, FINISHED, MAX_EVENTS, PILE, PLAYER, TARGET, P, T
+from .state import DRAWN, EVENT_FIELDS, FINISHED, KIND, MAX_EVENTS, PILE, PLAYER, TARGET, TITLE, P, T
 
 PADDING = 9
 
@@ -135,25 +135,45 @@ def _copy_seats(rules, s, seat, v):
     """Copy what is known of every seat, the viewer first; there is nothing at unused ones."""
     num_players = int(rules["num_players"])
     for k in range(P):
-        other = (int(seat) + k) % num_players
-        is_used = k < num_players
-        v["hand_sizes"][k] = s["hand_sizes"][other] if is_used else 0
-        v["closed"][k] = s["closed"][other] if is_used else 0
-        say = 0
-        if is_used:
-            for kind in range(NUM_SAY_TYPES):
-                say |= int(s["say"][other, kind] > 0) << kind
-        v["say_tokens"][k] = say
         v["books"][k] = 0
         v["villain_tokens"][k] = 0
         v["telegrams"][k] = 0
-        is_other = is_used and k > 0
-        v["shown_turn"][k] = s["look_turn"][seat, other] if is_other else 0
-        v["shown_whole"][k] = s["look_whole"][seat, other] if is_other else 0
-        v["seen_by_whole"][k] = s["look_whole"][other, seat] if is_other else 0
-        for t in range(T):
-            v["shown"][k, t] = s["looks"][seat, other, t] if is_other else 0
-            v["seen_by"][k, t] = s["looks"][other, seat, t] if is_other else 0
+        if k >= num_players:
+            v["hand_sizes"][k] = 0
+            v["closed"][k] = 0
+            v["say_tokens"][k] = 0
+            continue
+        other = (int(seat) + k) % num_players
+        v["hand_sizes"][k] = s["hand_sizes"][other]
+        v["closed"][k] = s["closed"][other]
+        say = 0
+        for kind in range(NUM_SAY_TYPES):
+            say |= int(s["say"][other, kind] > 0) << kind
+        v["say_tokens"][k] = say
+
+
+@inner
+def _copy_looks(rules, s, seat, v):
+    """Copy what the viewer was last shown of each seat, and what each was shown of the viewer."""
+    num_players = int(rules["num_players"])
+    for k in range(P):
+        if 0 < k < num_players:
+            other = (int(seat) + k) % num_players
+            v["shown_turn"][k] = s["look_turn"][seat, other]
+            v["shown_whole"][k] = s["look_whole"][seat, other]
+            v["seen_by_whole"][k] = s["look_whole"][other, seat]
+            for t in range(T):
+                v["shown"][k, t] = s["looks"][seat, other, t]
+            for t in range(T):
+                v["seen_by"][k, t] = s["looks"][other, seat, t]
+        else:
+            v["shown_turn"][k] = 0
+            v["shown_whole"][k] = 0
+            v["seen_by_whole"][k] = 0
+            for t in range(T):
+                v["shown"][k, t] = 0
+            for t in range(T):
+                v["seen_by"][k, t] = 0
 
 
 @inner
@@ -173,22 +193,26 @@ def _copy_tokens(rules, s, seat, v):
 def _copy_sheet(rules, s, seat, v):
     num_players = int(rules["num_players"])
     for h in range(P):
-        holder = (int(seat) + h + 1) % num_players if h < num_players - 1 else PILE
-        is_used = h < num_players
-        for t in range(T):
-            v["least"][h, t] = s["least"][seat, holder, t] if is_used else 0
-            v["most"][h, t] = s["most"][seat, holder, t] if is_used else 0
+        if h < num_players:
+            holder = (int(seat) + h + 1) % num_players if h < num_players - 1 else PILE
+            for t in range(T):
+                v["least"][h, t] = s["least"][seat, holder, t]
+            for t in range(T):
+                v["most"][h, t] = s["most"][seat, holder, t]
+        else:
+            for t in range(T):
+                v["least"][h, t] = 0
+            for t in range(T):
+                v["most"][h, t] = 0
 
 
 @inner
 def _copy_events(rules, s, seat, v):
     for i in range(MAX_EVENTS):
-        for field in range(EVENT_FIELDS):
-            value = s["events"][i, field]
-            if field in (PLAYER, TARGET):
-                v["events"][i, field] = _relative(rules, value, seat)
-            else:
-                v["events"][i, field] = value
+        v["events"][i, KIND] = s["events"][i, KIND]
+        v["events"][i, PLAYER] = _relative(rules, s["events"][i, PLAYER], seat)
+        v["events"][i, TARGET] = _relative(rules, s["events"][i, TARGET], seat)
+        v["events"][i, TITLE] = s["events"][i, TITLE]
 
 
 @kernel
@@ -206,6 +230,7 @@ def view(rules, states, seats, views):
         _copy_own(states[b], seats[b], views[b])
         _copy_decision(rules[0], states[b], seats[b], views[b])
         _copy_seats(rules[0], states[b], seats[b], views[b])
+        _copy_looks(rules[0], states[b], seats[b], views[b])
         _copy_tokens(rules[0], states[b], seats[b], views[b])
         _copy_sheet(rules[0], states[b], seats[b], views[b])
         _copy_events(rules[0], states[b], seats[b], views[b])

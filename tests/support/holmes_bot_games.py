@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sleuth_env.game import opaque
 from sleuth_env.holmes.bots import make_bot
 from sleuth_env.holmes.bots.base import Bot
 from sleuth_env.holmes.cards import Options, make_rules, num_actions
 from sleuth_env.holmes.cases import deal
 from sleuth_env.holmes.rules import legal, step
-from sleuth_env.holmes.state import new_states
+from sleuth_env.holmes.state import STATE, new_states
 from sleuth_env.holmes.view import VIEW, view
 
 
@@ -70,7 +71,7 @@ class HolmesBotGames:
                     yield self._decide(bot, rows)
 
     def _decide(self, bot: Bot, rows: np.ndarray) -> Decisions:
-        states = self.states[rows]
+        states = opaque(self.states)[rows].view(STATE)
         before = states.copy()
         views = np.zeros(rows.size, VIEW)
         marks = np.zeros((rows.size, num_actions(self.options)), "u1")
@@ -82,7 +83,7 @@ class HolmesBotGames:
         actions = bot.act(views, marks, seeds)
         step(self.rules, states, actions, taken, rewards)
         assert taken.all(), f"{bot.name} chose illegal actions {actions[taken == 0]}"
-        self.states[rows] = states
+        opaque(self.states)[rows] = opaque(states)
         self.rewards[rows] += rewards
         return Decisions(bot, rows, before, views, marks, seeds, actions)
 

@@ -7,7 +7,7 @@ import numpy as np
 from sleuth_env.holmes.cards import AFOOT, NUM_SAY_TYPES, NUM_TITLES, Options
 from sleuth_env.holmes.state import DRAWN, PILE, P
 
-SWAPS = 300
+SWAPS = 100
 
 
 def substituted(options: Options, states: np.ndarray, viewer: int, rng: np.random.Generator) -> np.ndarray:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...bits import GAMMA, mixed_rows
+from ...game import opaque
 from ..cards import CASE, Options
 from ..redeal import redeal
 from ..results import points
@@ -72,7 +73,7 @@ class PlannerBot(Bot):
     @checking
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game, see `Bot.act`."""
-        actions: np.ndarray = CounterBot.act.kernel(self._counter, views, legal, seeds)  # type: ignore[attr-defined]
+        actions: np.ndarray = CounterBot.act.kernel(self._counter, views, legal, seeds)
         tries = [self._begin(row, legal[row], int(actions[row])) for row in range(views.size)]
         open_ = [one for one in tries if one.actions.size > 1]
         at_once = max(1, MOST_AT_ONCE // self.budget)
@@ -114,7 +115,7 @@ class PlannerBot(Bot):
             [np.tile(one.number + np.arange(share), one.actions.size) for one, share in zip(tries, shares, strict=True)]
         )
         chosen = mixed_rows(seeds[rows] + (1 + deals.astype(np.uint64)) * GAMMA)
-        worth = self._play_out(views[rows], actions, chosen)
+        worth = self._play_out(opaque(views)[rows].view(VIEW), actions, chosen)
         ends = np.cumsum([one.actions.size * share for one, share in zip(tries, shares, strict=True)])
         return [
             part.reshape(one.actions.size, share).sum(1)
@@ -142,17 +143,17 @@ class PlannerBot(Bot):
             paid[rows] += rewards[np.arange(size), seats[rows]]
             going_on = np.flatnonzero((playing["phase"] != FINISHED) & (playing["case_number"] == cases[rows]))
             if going_on.size < size:
-                states[rows] = playing
+                opaque(states)[rows] = opaque(playing)
                 rows = rows[going_on]
-                playing = states[rows]
+                playing = opaque(states)[rows].view(STATE)
                 size = rows.size
             if size == 0:
                 break
             view(self.rules, playing, playing["actor"].astype(np.int64), seen[:size])
             mark_legal(self.rules, playing, marks[:size])
             later = mixed_rows(seeds[rows] + np.uint64(moment + 1) * GAMMA)
-            actions = CounterBot.act.kernel(self._counter, seen[:size], marks[:size], later)  # type: ignore[attr-defined]
-        states[rows] = playing
+            actions = CounterBot.act.kernel(self._counter, seen[:size], marks[:size], later)
+        opaque(states)[rows] = opaque(playing)
         return paid if self.rules["reward"][0] == CASE else self._lead(states, seats)
 
     def _lead(self, states: np.ndarray, seats: np.ndarray) -> np.ndarray:
