@@ -22,7 +22,7 @@ from .cards import (
 )
 from .moves import clear_look, left_of, put, record, take
 from .sheet import begin_sheets
-from .state import ARRESTED, BLANK, ESCAPED, FINISHED, PLAYED, TURN
+from .state import ARRESTED, BLANK, ESCAPED, FINISHED, NEW_CASE, PLAYED, TURN
 
 # --- the beginning ---
 
@@ -165,7 +165,7 @@ def _close(rules, s, closer, ends):
         s["case_number"] += 1
         if rules["city_again"]:
             s["city"] = 1
-        begin_case(rules, s)
+        s["phase"] = NEW_CASE
 
 
 @inner

@@ -1,8 +1,9 @@
 """The course of a turn: cards played, answered and carried out, hands settled, arrests.
 
-Kernels on one STATE record. Each leaves the game where somebody has to decide, in one of the phases
-of `state`, or in `SETTLE`, where what was played is over. Nobody is asked here whether there is more
-than one thing to decide: `rules` takes a single legal action at once. Source: docs/holmes.md.
+Kernels on one STATE record. Each leaves the game in the phase where somebody has to decide, or in one
+that says what is to be done next (`SETTLE` to `NEW_CASE` of `state`), for `go_on`. Nobody is asked here
+whether there is more than one thing to decide: `rules` takes a single legal action at once. Source:
+docs/holmes.md.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from .cards import (
     TOKEN_EFFECT,
     WHOLE_HAND,
 )
-from .cases import close_by_arrest, end_turn
+from .cases import begin_case, close_by_arrest, end_turn
 from .choices import counters, may_escape, must_arrest, not_tried, num_token_choices, sources, suitable, with_cards
 from .moves import (
     deal_back,
@@ -51,9 +52,12 @@ from .moves import (
     take_telegram,
     take_top,
 )
-from .sheet import card_drawn_on_turn, card_left, drawn_card_kept, drawn_card_played, lacks
+from .sheet import card_drawn_on_turn, card_left, drawn_card_kept, lacks
 from .state import (
+    ARREST,
+    CARRY_OUT,
     COUNTERED,
+    DEAL_BACK,
     DISCARD,
     DISCARDED,
     DRAWN,
@@ -65,17 +69,19 @@ from .state import (
     IMPROMPTU,
     IMPROMPTU_ARREST,
     INNOCENT,
+    NAME_TARGETS,
+    NEW_CASE,
+    PASS_ON,
+    PILE,
     PLAYED,
     RESPOND,
     SECOND,
+    SETTLE,
     SHOW,
     SOURCE,
     TOKEN,
     VERDICT,
 )
-
-# What was played is over: nobody decides. It never remains.
-SETTLE = -1
 
 
 @inner
@@ -86,18 +92,6 @@ def ask(s, phase, seat):
 
 
 # --- arrests ---
-
-
-@inner
-def _arrest(rules, s, arrester, accused):
-    """Arrest somebody who has not countered."""
-    if s["held"][accused] & rules["villains"] != 0:
-        close_by_arrest(rules, s, arrester, accused)
-        return
-    record(rules, s, INNOCENT, arrester, accused, -1)
-    lacks(rules, s, accused, rules["villains"])
-    take_hand(rules, s, arrester, accused)
-    s["phase"] = SETTLE
 
 
 @inner
@@ -141,6 +135,22 @@ def _go_on_with_impromptu(rules, s):
 
 
 @inner
+def _arrest(rules, s):
+    """Arrest somebody who has not countered."""
+    arrester = s["player"]
+    accused = s["target"]
+    if s["card"] < 0:
+        _end_impromptu(s)
+    s["phase"] = SETTLE
+    if s["held"][accused] & rules["villains"] != 0:
+        close_by_arrest(rules, s, arrester, accused)
+        return
+    record(rules, s, INNOCENT, arrester, accused, -1)
+    lacks(rules, s, accused, rules["villains"])
+    take_hand(rules, s, arrester, accused)
+
+
+@inner
 def accuse(rules, s, accused):
     """Name somebody in an Impromptu Arrest."""
     arrester = int(s["arrester"])
@@ -154,13 +164,7 @@ def accuse(rules, s, accused):
     s["target"] = accused
     ask(s, RESPOND, accused)
     if counters(rules, s) == 0:
-        uncountered(rules, s)
-
-
-@inner
-def arrest_guilty(rules, s):
-    """Arrest the target of sherlock-holmes or dr-watson (phase VERDICT)."""
-    close_by_arrest(rules, s, int(s["player"]), int(s["target"]))
+        uncountered(s)
 
 
 # --- what a card does ---
@@ -188,15 +192,16 @@ def _let_see(rules, s, target):
         see_hand(rules, s, player, target)
         if effect == ARREST_IF_GUILTY and s["held"][target] & rules["villains"] != 0:
             if rules["must_arrest"]:
-                close_by_arrest(rules, s, player, target)
+                s["phase"] = ARREST
             else:
                 ask(s, VERDICT, player)
 
 
 @inner
-def _carry_out_on(rules, s, target):
-    """Carry out instructions that have one target."""
+def _carry_out_on(rules, s):
+    """Carry out the instructions of the card on its one target, who has not countered."""
     player = int(s["player"])
+    target = int(s["target"])
     effect = rules["effect"][s["card"]]
     s["phase"] = SETTLE
     if effect in (RANDOM_CARDS, HIGHEST_CARD, WHOLE_HAND, ARREST_IF_GUILTY):
@@ -209,7 +214,7 @@ def _carry_out_on(rules, s, target):
     elif effect == TOKEN_EFFECT:
         _ask_for_token(rules, s)
     elif effect == ARREST_EFFECT:
-        _arrest(rules, s, player, target)
+        s["phase"] = ARREST
     elif effect == GIFT_EFFECT:
         ask(s, GIVE, player)
     elif effect == EXCHANGE_EFFECT:
@@ -220,13 +225,10 @@ def _carry_out_on(rules, s, target):
 
 @inner
 def _carry_out(rules, s):
-    """Carry out the instructions of the card, which nobody has countered."""
+    """Carry out the instructions of a card without target or on all, which nobody has countered."""
     player = int(s["player"])
     card = int(s["card"])
     effect = rules["effect"][card]
-    if s["target"] >= 0:
-        _carry_out_on(rules, s, int(s["target"]))
-        return
     s["phase"] = SETTLE
     if rules["target"][card] == ALL_TARGETS:
         if effect == HIGHEST_CARDS:
@@ -267,12 +269,7 @@ def _ask_to_set_down(rules, s, phase):
         if s["hand_sizes"][seat] > 0 and s["set_down"][seat] < 0:
             ask(s, phase, seat)
             return
-    if phase == FOG:
-        deal_back(rules, s)
-        s["phase"] = SETTLE
-    else:
-        pass_cards(rules, s)
-        _after_interrupt(rules, s)
+    s["phase"] = DEAL_BACK if phase == FOG else PASS_ON
 
 
 @inner
@@ -295,7 +292,7 @@ def choose(rules, s, title):
         take(s, seat, title)
         s["discards"][title] += 1
         record(rules, s, DISCARDED, seat, -1, title)
-        card_left(rules, s, seat, title)
+        card_left(rules, s, seat, seat, title)
 
 
 @inner
@@ -309,18 +306,15 @@ def choose_source(rules, s, source):
 def choose_token(rules, s, receiver, kind, source):
     """Take an I Say token, from the pool (-1) or a seat."""
     take_say(rules, s, receiver, kind, source)
-    if s["in_play"] >= 0:
-        name_targets(rules, s)
-    else:
-        s["phase"] = SETTLE
+    s["phase"] = NAME_TARGETS if s["in_play"] >= 0 else SETTLE
 
 
 # --- answers ---
 
 
 @inner
-def name_targets(rules, s):
-    """Let the targets of the card answer with an Interrupt, if they can; otherwise carry it out."""
+def _name_targets(rules, s):
+    """Let the targets of the card answer with an Interrupt, if they can."""
     card = int(s["card"])
     target = int(s["target"])
     if target >= 0:
@@ -337,19 +331,13 @@ def name_targets(rules, s):
     elif rules["target"][card] == OPTIONAL_TARGET:
         s["phase"] = SETTLE
         return
-    _carry_out(rules, s)
+    s["phase"] = CARRY_OUT
 
 
 @inner
-def uncountered(rules, s):
-    """Do what was answered by nobody."""
-    if s["card"] >= 0:
-        _carry_out(rules, s)
-        return
-    arrester = int(s["player"])
-    accused = int(s["target"])
-    _end_impromptu(s)
-    _arrest(rules, s, arrester, accused)
+def uncountered(s):
+    """Let happen what was answered by nobody."""
+    s["phase"] = CARRY_OUT if s["card"] >= 0 else ARREST
 
 
 @inner
@@ -365,13 +353,13 @@ def counter(rules, s, interrupt):
     take(s, seat, interrupt)
     if interrupt == MASTERMIND:
         s["discards"][MASTERMIND] += 1
-        card_left(rules, s, seat, MASTERMIND)
+        card_left(rules, s, seat, seat, MASTERMIND)
         s["next_turn"] = seat
         move_hands(rules, s)
         _after_interrupt(rules, s)
         return
     make_current(rules, s, ALIBI)
-    card_left(rules, s, seat, ALIBI)
+    card_left(rules, s, seat, seat, ALIBI)
     if rules["left_of_alibi"]:
         s["next_turn"] = left_of(rules, seat, 1)
     _ask_to_set_down(rules, s, HAND_ON)
@@ -386,17 +374,6 @@ def _after_interrupt(rules, s):
 
 
 # --- a turn ---
-
-
-@inner
-def _begin_card(rules, s, title, target):
-    """Begin what a card does that has been played."""
-    s["card"] = title
-    s["player"] = s["turn"]
-    s["target"] = target
-    record(rules, s, PLAYED, s["turn"], target, title)
-    if s["in_play"] < 0 or rules["lists_say"][s["current"]] == 0 or not _ask_for_token(rules, s):
-        name_targets(rules, s)
 
 
 @inner
@@ -418,11 +395,13 @@ def play(rules, s, title, target):
         s["in_play"] = title
     else:
         make_current(rules, s, title)
-    if is_drawn:
-        drawn_card_played(rules, s, seat, title)
-    else:
-        card_left(rules, s, seat, title)
-    _begin_card(rules, s, title, target)
+    card_left(rules, s, PILE if is_drawn else seat, seat, title)
+    s["card"] = title
+    s["player"] = seat
+    s["target"] = target
+    record(rules, s, PLAYED, seat, target, title)
+    if s["in_play"] < 0 or rules["lists_say"][s["current"]] == 0 or not _ask_for_token(rules, s):
+        s["phase"] = NAME_TARGETS
 
 
 @inner
@@ -466,7 +445,7 @@ def _end_card(s):
 
 
 @inner
-def settle(rules, s):
+def _settle(rules, s):
     """Settle hands after a card; when that is done, go on with the turn or end it."""
     _end_card(s)
     for k in range(rules["num_players"]):
@@ -489,3 +468,27 @@ def decline(s):
     """Decline to escape."""
     s["declined"][s["actor"]] = 1
     s["phase"] = SETTLE
+
+
+@inner
+def go_on(rules, s):
+    """Do what is to be done next before anybody decides."""
+    phase = s["phase"]
+    if phase == SETTLE:
+        _settle(rules, s)
+    elif phase == NAME_TARGETS:
+        _name_targets(rules, s)
+    elif phase == CARRY_OUT and s["target"] >= 0:
+        _carry_out_on(rules, s)
+    elif phase == CARRY_OUT:
+        _carry_out(rules, s)
+    elif phase == ARREST:
+        _arrest(rules, s)
+    elif phase == DEAL_BACK:
+        deal_back(rules, s)
+        s["phase"] = SETTLE
+    elif phase == PASS_ON:
+        pass_cards(rules, s)
+        _after_interrupt(rules, s)
+    elif phase == NEW_CASE:
+        begin_case(rules, s)
