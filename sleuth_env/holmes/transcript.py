@@ -383,7 +383,7 @@ def _read_cards_used(lines: Lines) -> None:
 
 
 class _Deck:
-    """Cards that are dealt line by line: so many copies of each title."""
+    """Cards that are dealt line by line, a number of copies of each title."""
 
     def __init__(self, lines: Lines, copies: Sequence[int], name: str) -> None:
         self._lines = lines
