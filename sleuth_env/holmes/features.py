@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from ..kernels import inner, kernel
-from ..layout import BITS, EQUALS, FRACTION, NUMBER, ONE_HOT, Block, Layout, block_maker, words_of, write_rows
+from ..layout import BITS, EQUALS, FRACTION, NUMBER, ONE_HOT, Block, Layout, block_maker, write_rows
 from ..layout import Observer as LayoutObserver
 from .cards import (
     NUM_BOOKS,

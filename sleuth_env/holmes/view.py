@@ -185,7 +185,7 @@ def _copy_events(rules, s, seat, v):
     for i in range(MAX_EVENTS):
         for field in range(EVENT_FIELDS):
             value = s["events"][i, field]
-            if field == PLAYER or field == TARGET:
+            if field in (PLAYER, TARGET):
                 v["events"][i, field] = _relative(rules, value, seat)
             else:
                 v["events"][i, field] = value
