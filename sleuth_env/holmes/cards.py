@@ -341,64 +341,65 @@ class OptionValues(TypedDict, total=False):
 # Everything a kernel needs to know of the game in one record: the options, where each block of
 # actions starts, the tables of cards and tokens. It is an argument of every kernel, because numba
 # freezes globals into its cache. Masks are of titles: bit t stands for title t.
+# Numbers are i8 whatever their size: kernels that take some of them are then compiled once, and not for i4 and i8.
 RULES = np.dtype(
     [
-        ("num_players", "i4"),
-        ("cases", "i4"),
-        ("fast_play", "i4"),
-        ("city_again", "i4"),  # 1: the marker shows city in a new case
-        ("left_of_alibi", "i4"),  # 1: the turn after an alibi is that of its user's left neighbour
-        ("must_arrest", "i4"),
-        ("guilty_discarded", "i4"),  # 1: guilty_hand="discarded"
-        ("reward", "i4"),  # WINNER, RANK, POINTS or CASE
-        ("max_turns", "i4"),
+        ("num_players", "i8"),
+        ("cases", "i8"),
+        ("fast_play", "i8"),
+        ("city_again", "i8"),  # 1: the marker shows city in a new case
+        ("left_of_alibi", "i8"),  # 1: the turn after an alibi is that of its user's left neighbour
+        ("must_arrest", "i8"),
+        ("guilty_discarded", "i8"),  # 1: guilty_hand="discarded"
+        ("reward", "i8"),  # WINNER, RANK, POINTS or CASE
+        ("max_turns", "i8"),
         # The numbering of actions: blocks in this order, the first at 0.
-        ("aimed_at", "i4"),  # (k - 1) * NUM_AIMED + index of the title
-        ("choose_at", "i4"),  # + title
-        ("arrest_at", "i4"),  # + k - 1
-        ("from_at", "i4"),  # + k
-        ("token_at", "i4"),  # + k * NUM_SAY_TYPES + type; k = 0 is the pool
-        ("draw_at", "i4"),
-        ("escape_at", "i4"),
-        ("pass_at", "i4"),
-        ("num_actions", "i4"),
-        ("plain_index", "i4", NUM_TITLES),  # [T] number of the action that plays a title without target, -1 none
-        ("plain_title", "i4", NUM_PLAIN),  # the title of each of these actions
-        ("aimed_index", "i4", NUM_TITLES),  # [T] place among the titles that are played on somebody, -1 none
-        ("aimed_title", "i4", NUM_AIMED),  # the title of each of these
+        ("aimed_at", "i8"),  # (k - 1) * NUM_AIMED + index of the title
+        ("choose_at", "i8"),  # + title
+        ("arrest_at", "i8"),  # + k - 1
+        ("from_at", "i8"),  # + k
+        ("token_at", "i8"),  # + k * NUM_SAY_TYPES + type; k = 0 is the pool
+        ("draw_at", "i8"),
+        ("escape_at", "i8"),
+        ("pass_at", "i8"),
+        ("num_actions", "i8"),
+        ("plain_index", "i8", NUM_TITLES),  # [T] number of the action that plays a title without target, -1 none
+        ("plain_title", "i8", NUM_PLAIN),  # the title of each of these actions
+        ("aimed_index", "i8", NUM_TITLES),  # [T] place among the titles that are played on somebody, -1 none
+        ("aimed_title", "i8", NUM_AIMED),  # the title of each of these
         # The cards.
         ("copies", "i1", NUM_TITLES),  # [T] in the game
         ("stack", "i1", NUM_TITLES),  # [T] in the Deal Out Stack of this number of players
-        ("stack_size", "i4"),
+        ("stack_size", "i8"),
         ("stack_cards", "i1", NUM_CARDS),  # the titles of the Deal Out Stack in order, with repeats
-        ("rest_size", "i4"),
+        ("rest_size", "i8"),
         ("rest_cards", "i1", NUM_CARDS),  # the titles of all others, the draw pile, in order, with repeats; then -1
-        ("value", "i4", NUM_TITLES),  # [T] case value
-        ("draws", "i4", NUM_TITLES),  # [T] cards that the instructions make somebody draw
-        ("effect", "i4", NUM_TITLES),  # [T] NO_EFFECT, FOG_EFFECT, ...: the other instructions
-        ("target", "i4", NUM_TITLES),  # [T] NO_TARGET, ONE_TARGET, OPTIONAL_TARGET or ALL_TARGETS
+        ("value", "i8", NUM_TITLES),  # [T] case value
+        ("draws", "i8", NUM_TITLES),  # [T] cards that the instructions make somebody draw
+        ("effect", "i8", NUM_TITLES),  # [T] NO_EFFECT, FOG_EFFECT, ...: the other instructions
+        ("target", "i8", NUM_TITLES),  # [T] NO_TARGET, ONE_TARGET, OPTIONAL_TARGET or ALL_TARGETS
         ("counters", "i8", NUM_TITLES),  # [T] mask of the Interrupts that may answer it
         ("impromptu_counters", "i8"),  # mask of the Interrupts that may answer an Impromptu Arrest
         ("suitable", "i8", (NUM_TITLES, 2)),  # [T, city] mask of the titles that are Suitable to a Current card
         ("permissible", "i8", NUM_TITLES),  # [T] mask of the I Say cards that a Current card permits
-        ("lists_say", "i4", NUM_TITLES),  # [T] 1 where the list of the Current card names i-say
-        ("is_city", "i4", NUM_TITLES),  # [T] 1 city card, 0 country card, -1 not a location
+        ("lists_say", "i8", NUM_TITLES),  # [T] 1 where the list of the Current card names i-say
+        ("is_city", "i8", NUM_TITLES),  # [T] 1 city card, 0 country card, -1 not a location
         ("travel", "i8"),  # mask of the travel cards
         ("says", "i8"),  # mask of the I Say cards
         ("interrupts", "i8"),  # mask
         ("villains", "i8"),  # mask of the Villain cards
         ("aimed", "i8"),  # mask of the titles that are played on somebody
         ("plain", "i8"),  # mask of the titles that are played without naming a target
-        ("deduction_hand", "i4"),  # a hand of that size at the beginning of a turn allows a second card
-        ("clue_cards", "i4"),  # random cards that a hand shows
+        ("deduction_hand", "i8"),  # a hand of that size at the beginning of a turn allows a second card
+        ("clue_cards", "i8"),  # random cards that a hand shows
         # The tokens.
-        ("villain_title", "i4", NUM_VILLAINS),  # the title of each Villain token
-        ("villain_points", "i4", NUM_VILLAINS),
-        ("book_threshold", "i4", NUM_BOOKS),  # rising
-        ("book_points", "i4", NUM_BOOKS),
-        ("book_ends", "i4", NUM_BOOKS),  # 1 where taking it ends the game
+        ("villain_title", "i8", NUM_VILLAINS),  # the title of each Villain token
+        ("villain_points", "i8", NUM_VILLAINS),
+        ("book_threshold", "i8", NUM_BOOKS),  # rising
+        ("book_points", "i8", NUM_BOOKS),
+        ("book_ends", "i8", NUM_BOOKS),  # 1 where taking it ends the game
         ("say_points", "i1", (NUM_SAY_TYPES, SAY_TOKENS)),
-        ("telegram_points", "i4", (NUM_TELEGRAMS, 3)),  # for the owner, his left and his right neighbour
+        ("telegram_points", "i8", (NUM_TELEGRAMS, 3)),  # for the owner, his left and his right neighbour
     ],
     align=True,
 )

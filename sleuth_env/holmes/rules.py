@@ -28,6 +28,7 @@ from .choices import (
 from .moves import left_of
 from .results import pay
 from .state import (
+    ARREST,
     DISCARD,
     DRAWN,
     ESCAPE,
@@ -36,24 +37,23 @@ from .state import (
     IMPROMPTU,
     RESPOND,
     SECOND,
+    SETTLE,
     SOURCE,
     TOKEN,
     TURN,
     VERDICT,
 )
 from .turns import (
-    SETTLE,
     accuse,
-    arrest_guilty,
     choose,
     choose_source,
     choose_token,
     counter,
     decline,
     draw_on_turn,
+    go_on,
     keep,
     play,
-    settle,
     uncountered,
 )
 
@@ -195,24 +195,11 @@ def _pass(rules, s):
     elif phase == DRAWN:
         keep(rules, s)
     elif phase == RESPOND:
-        uncountered(rules, s)
+        uncountered(s)
     else:
         if phase == SECOND:
             s["more"] = 0
         s["phase"] = SETTLE
-
-
-@inner
-def _play(rules, s, action):
-    """Play a card, in answer to another or on one's own turn."""
-    if action >= NUM_PLAIN:
-        at = action - int(rules["aimed_at"])
-        target = left_of(rules, s["actor"], at // NUM_AIMED + 1)
-        play(rules, s, int(rules["aimed_title"][at % NUM_AIMED]), target)
-    elif s["phase"] == RESPOND:
-        counter(rules, s, int(rules["plain_title"][action]))
-    else:
-        play(rules, s, int(rules["plain_title"][action]), -1)
 
 
 @inner
@@ -221,7 +208,7 @@ def _name(rules, s, action):
     actor = s["actor"]
     if action < rules["from_at"]:
         if s["phase"] == VERDICT:
-            arrest_guilty(rules, s)
+            s["phase"] = ARREST
         else:
             accuse(rules, s, left_of(rules, actor, action - int(rules["arrest_at"]) + 1))
     elif action < rules["token_at"]:
@@ -236,7 +223,17 @@ def _name(rules, s, action):
 @inner
 def _act(rules, s, action):
     if action < rules["choose_at"]:
-        _play(rules, s, action)
+        if action < NUM_PLAIN:
+            title = rules["plain_title"][action]
+            target = -1
+        else:
+            at = action - rules["aimed_at"]
+            title = rules["aimed_title"][at % NUM_AIMED]
+            target = left_of(rules, s["actor"], at // NUM_AIMED + 1)
+        if s["phase"] == RESPOND:
+            counter(rules, s, int(title))
+        else:
+            play(rules, s, int(title), target)
     elif action < rules["arrest_at"]:
         choose(rules, s, action - int(rules["choose_at"]))
     elif action < rules["draw_at"]:
@@ -303,21 +300,6 @@ def _single(rules, s):
     return -1
 
 
-@inner
-def _step(rules, s, action):
-    """Take an action, and all that follow from it without anybody's decision."""
-    while True:
-        _act(rules, s, action)
-        while s["phase"] == SETTLE:
-            settle(rules, s)
-        # At the beginning of a turn a player is always asked.
-        if s["phase"] == TURN or s["phase"] == FINISHED:
-            return
-        action = _single(rules, s)
-        if action < 0:
-            return
-
-
 @kernel
 def step(rules, states, actions, taken, rewards):
     """Take one action in every game.
@@ -332,10 +314,18 @@ def step(rules, states, actions, taken, rewards):
             of the game, or where a case is closed; zeros otherwise and for an illegal action.
     """
     for b in range(states.size):
+        s = states[b]
         rewards[b, :] = 0.0
-        taken[b] = _is_legal(rules[0], states[b], actions[b])
-        if taken[b]:
-            before = states[b]["case_number"]
-            _step(rules[0], states[b], actions[b])
-            if states[b]["phase"] == FINISHED or states[b]["case_number"] != before:
-                pay(rules[0], states[b], rewards[b])
+        taken[b] = _is_legal(rules[0], s, actions[b])
+        if taken[b] == 0:
+            continue
+        before = s["case_number"]
+        action = actions[b]
+        while action >= 0:
+            _act(rules[0], s, action)
+            while s["phase"] < 0:
+                go_on(rules[0], s)
+            # At the beginning of a turn a player is always asked.
+            action = -1 if s["phase"] == TURN else _single(rules[0], s)
+        if s["phase"] == FINISHED or s["case_number"] != before:
+            pay(rules[0], s, rewards[b])

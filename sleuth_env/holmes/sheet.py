@@ -269,8 +269,12 @@ def _leaves_room(rules, s, viewer, holder, title):
 
 
 @inner
-def _seen_to_leave(rules, s, holder, player, title):
-    """A card of a holder is seen by all but a player, who knew it."""
+def card_left(rules, s, holder, player, title):
+    """A card has left a hand or the pile before the eyes of all but a player, who knew it.
+
+    It was played from the hand, used as an Interrupt or discarded; or the player drew it on their turn
+    and plays it: then the holder is the pile.
+    """
     _lay_open(s, 1)
     for viewer in range(rules["num_players"]):
         if viewer != player:
@@ -280,18 +284,6 @@ def _seen_to_leave(rules, s, holder, player, title):
             if not was_known and not _leaves_room(rules, s, viewer, holder, title):
                 _tighten(rules, s, viewer)
     _lay_open(s, -1)
-
-
-@inner
-def card_left(rules, s, holder, title):
-    """A card has left a hand before everybody's eyes: it was played from the hand, used as an Interrupt, discarded."""
-    _seen_to_leave(rules, s, holder, holder, title)
-
-
-@inner
-def drawn_card_played(rules, s, player, title):
-    """The card that a player drew on their turn is played: for all others it has left the pile before their eyes."""
-    _seen_to_leave(rules, s, PILE, player, title)
 
 
 @inner
@@ -332,7 +324,7 @@ def card_drawn_on_turn(rules, s, player, title):
     """A player has drawn a card on their turn and alone knows it: for them it has left the pile seen.
 
     It is ``s["drawn"]``, not in the hand yet. For all others nothing happens before it is played
-    (`drawn_card_played`) or kept (`drawn_card_kept`).
+    (`card_left`) or kept (`drawn_card_kept`).
     """
     _lay_open(s, 1)
     s["discards"][title] += 1
@@ -414,7 +406,7 @@ def _passed_on(rules, s, viewer, giver, can, surely):
     if s["set_down"][giver] < 0 or receiver == viewer:
         return
     if giver == viewer:
-        _arrives(s, viewer, receiver, s["set_down"][giver])
+        _arrives(s, viewer, receiver, int(s["set_down"][giver]))
     else:
         _unknown_arrives(rules["copies"], can, surely, s["least"][viewer, receiver], s["most"][viewer, receiver])
 

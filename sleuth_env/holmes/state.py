@@ -68,6 +68,21 @@ PHASES = (
     "finished",
 )
 
+# What is to be done next, while a step is carried out and nobody has to decide yet; none of these remains. The kernels
+# of a turn thus need not call each other, one inside the other: numba compiles a kernel anew inside each caller.
+(
+    SETTLE,  # what was played is over
+    NAME_TARGETS,  # a card has been played: its targets may answer
+    CARRY_OUT,  # nobody has answered
+    ARREST,  # the player arrests the target, who has not answered
+    DEAL_BACK,  # all cards have been set down (dense-fog)
+    PASS_ON,  # all cards have been set down (alibi)
+    NEW_CASE,
+) = range(-1, -8, -1)
+
+# Numbers of NumPy, here and below: for each plain number that is handed on numba compiles a kernel anew.
+NOBODY = np.int64(-1)
+
 # Kinds of public events; -1 is the lack of one.
 NO_EVENT = -1
 NUM_EVENT_KINDS = 10
@@ -82,7 +97,7 @@ NUM_EVENT_KINDS = 10
     DISCARDED,  # player, -1, title: the Villain of irene-adler
     TOOK_TOKEN,  # receiver, from whom or -1 for the pool: an I Say token
     TOOK_TELEGRAM,  # receiver, from whom or -1 for the stock
-) = range(NUM_EVENT_KINDS)
+) = np.arange(NUM_EVENT_KINDS)
 EVENT_KINDS = (
     "played",
     "drew",
@@ -101,36 +116,38 @@ KIND, PLAYER, TARGET, TITLE = range(EVENT_FIELDS)
 # The last 2 * num_players events are kept.
 MAX_EVENTS = 2 * P
 
+# What kernels pass on is i8 whatever its size, as in `cards.RULES`.
 STATE = np.dtype(
     [
         # What every decision touches comes first, close together.
         ("rng", "u8"),  # the game's own random generator
         ("held", "i8", P),  # [P] mask of the titles in each hand: bit t is set where hands[seat, t] > 0
         # Where the game stands.
-        ("turn", "i4"),  # whose turn it is
-        ("next_turn", "i4"),  # whose turn is next, as things stand
-        ("actor", "i4"),  # who decides now, -1 when the game is finished
-        ("phase", "i4"),  # TURN, ..., FINISHED
-        ("turn_number", "i4"),  # from 1, over all cases
-        ("case_number", "i4"),  # from 1
-        ("truncated", "i4"),  # 1 where the turn limit has ended the game
-        ("current", "i4"),  # title of the Current card; afoot lies aside in a case where it is another
-        ("city", "i4"),  # the Location marker: 1 city, 0 country
-        ("in_play", "i4"),  # I Say card that lies apart while it is carried out, -1 none
-        ("drawn", "i4"),  # title that was drawn and is not in the hand yet (phase DRAWN), -1 none
-        ("more", "i4"),  # 1 where another card may be played in this turn, when what was played is over
+        ("turn", "i8"),  # whose turn it is
+        ("next_turn", "i8"),  # whose turn is next, as things stand
+        ("actor", "i8"),  # who decides now, -1 when the game is finished
+        ("phase", "i8"),  # TURN, ..., FINISHED
+        ("turn_number", "i8"),  # from 1, over all cases
+        ("case_number", "i8"),  # from 1
+        ("truncated", "i8"),  # 1 where the turn limit has ended the game
+        ("current", "i8"),  # title of the Current card; afoot lies aside in a case where it is another
+        ("city", "i8"),  # the Location marker: 1 city, 0 country
+        ("in_play", "i8"),  # I Say card that lies apart while it is carried out, -1 none
+        ("drawn", "i8"),  # title that was drawn and is not in the hand yet (phase DRAWN), -1 none
+        ("more", "i8"),  # 1 where another card may be played in this turn, when what was played is over
         # What is being carried out.
-        ("card", "i4"),  # title being carried out or answered, -1 none: an Impromptu Arrest, or nothing
-        ("player", "i4"),  # who played that card, or makes the Impromptu Arrest that is answered; -1 nobody
-        ("target", "i4"),  # its one target, or the accused; -1 nobody, or all
-        ("arrester", "i4"),  # who has to make an Impromptu Arrest, from its beginning to its end; -1 nobody
-        ("num_tried", "i4"),  # number of seats in tried
-        ("num_counters", "i4"),  # Interrupts that have answered this Impromptu Arrest
-        ("num_impromptus", "i4"),  # Impromptu Arrests begun in this turn
-        ("pile_size", "i4"),  # number of cards in the draw pile
-        ("hand_sizes", "i4", P),  # [P] number of cards in each hand
+        ("card", "i8"),  # title being carried out or answered, -1 none: an Impromptu Arrest, or nothing
+        ("player", "i8"),  # who played that card, or makes the Impromptu Arrest that is answered; -1 nobody
+        ("target", "i8"),  # its one target, or the accused; -1 nobody, or all
+        ("arrester", "i8"),  # who has to make an Impromptu Arrest, from its beginning to its end; -1 nobody
+        ("num_tried", "i8"),  # number of seats in tried
+        ("num_counters", "i8"),  # Interrupts that have answered this Impromptu Arrest
+        ("num_impromptus", "i8"),  # Impromptu Arrests begun in this turn
+        ("pile_size", "i8"),  # number of cards in the draw pile
+        ("hand_sizes", "i8", P),  # [P] number of cards in each hand
+        ("set_down", "i8", P),  # [P] title that a seat has chosen so far in HAND_ON or FOG, -1 none
+        ("got", "i8", P),  # [P] title that each seat has just got for the one that it put down, -1 none
         ("tried", "i1", P),  # [P] who has countered this Impromptu Arrest, in order, then -1
-        ("set_down", "i1", P),  # [P] title that a seat has chosen so far in HAND_ON or FOG, -1 none
         ("declined", "i1", P),  # [P] 1: has declined to escape since a card last entered or left the hand
         # Knowledge: public events, kept across cases.
         ("events", "i1", (MAX_EVENTS, EVENT_FIELDS)),  # [2n, 4] newest first: KIND, PLAYER, TARGET, TITLE; -1 none
@@ -157,7 +174,6 @@ STATE = np.dtype(
         ("look_whole", "i1", (P, P)),  # [viewer, other] 1 where it was the whole hand
         # For the sheets while cards move together; blank whenever somebody decides.
         ("moved", "i1", T),  # [T] copies that have just gone from one hand to another
-        ("got", "i1", P),  # [P] title that each seat has just got for the one that it put down, -1 none
         ("padding", "i1", 5),  # copies leave bytes of no field undefined: there are none
         ("look_turn", "i4", (P, P)),  # [viewer, other] turn number of the last look, 0 there is none
         # What was closed, for texts and counts.

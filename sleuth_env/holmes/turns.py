@@ -1,15 +1,15 @@
 """The course of a turn: cards played, answered and carried out, hands settled, arrests.
 
-Kernels on one STATE record. Each leaves the game where somebody has to decide, in one of the phases
-of `state`, or in `SETTLE`, where what was played is over. Nobody is asked here whether there is more
-than one thing to decide: `rules` takes a single legal action at once. Source: docs/holmes.md.
+Kernels on one STATE record. Each leaves the game in the phase where somebody has to decide, or in one
+that says what is to be done next (`SETTLE` to `NEW_CASE` of `state`), for `go_on`. Nobody is asked here
+whether there is more than one thing to decide: `rules` takes a single legal action at once. Source:
+docs/holmes.md.
 """
 
 from __future__ import annotations
 
 from ..kernels import inner
 from .cards import (
-    ALIBI,
     ALL_TARGETS,
     ARREST_EFFECT,
     ARREST_IF_GUILTY,
@@ -28,7 +28,7 @@ from .cards import (
     TOKEN_EFFECT,
     WHOLE_HAND,
 )
-from .cases import close_by_arrest, end_turn
+from .cases import begin_case, close_by_arrest, end_turn
 from .choices import counters, may_escape, must_arrest, not_tried, num_token_choices, sources, suitable, with_cards
 from .moves import (
     deal_back,
@@ -51,9 +51,12 @@ from .moves import (
     take_telegram,
     take_top,
 )
-from .sheet import card_drawn_on_turn, card_left, drawn_card_kept, drawn_card_played, lacks
+from .sheet import card_drawn_on_turn, card_left, drawn_card_kept, lacks
 from .state import (
+    ARREST,
+    CARRY_OUT,
     COUNTERED,
+    DEAL_BACK,
     DISCARD,
     DISCARDED,
     DRAWN,
@@ -65,39 +68,22 @@ from .state import (
     IMPROMPTU,
     IMPROMPTU_ARREST,
     INNOCENT,
+    NAME_TARGETS,
+    NEW_CASE,
+    NOBODY,
+    PASS_ON,
+    PILE,
     PLAYED,
     RESPOND,
     SECOND,
+    SETTLE,
     SHOW,
     SOURCE,
     TOKEN,
     VERDICT,
 )
 
-# What was played is over: nobody decides. It never remains.
-SETTLE = -1
-
-
-@inner
-def ask(s, phase, seat):
-    """Let a seat decide."""
-    s["phase"] = phase
-    s["actor"] = seat
-
-
 # --- arrests ---
-
-
-@inner
-def _arrest(rules, s, arrester, accused):
-    """Arrest somebody who has not countered."""
-    if s["held"][accused] & rules["villains"] != 0:
-        close_by_arrest(rules, s, arrester, accused)
-        return
-    record(rules, s, INNOCENT, arrester, accused, -1)
-    lacks(rules, s, accused, rules["villains"])
-    take_hand(rules, s, arrester, accused)
-    s["phase"] = SETTLE
 
 
 @inner
@@ -105,7 +91,8 @@ def _begin_impromptu(s, seat):
     s["num_impromptus"] += 1
     s["num_counters"] = 0
     s["arrester"] = seat
-    ask(s, IMPROMPTU, seat)
+    s["phase"] = IMPROMPTU
+    s["actor"] = seat
 
 
 @inner
@@ -137,14 +124,31 @@ def _go_on_with_impromptu(rules, s):
         return
     if not_tried(rules, s, arrester) == 0:
         _forget_tried(s)
-    ask(s, IMPROMPTU, arrester)
+    s["phase"] = IMPROMPTU
+    s["actor"] = arrester
+
+
+@inner
+def _arrest(rules, s):
+    """Arrest somebody who has not countered."""
+    arrester = s["player"]
+    accused = s["target"]
+    if s["card"] < 0:
+        _end_impromptu(s)
+    s["phase"] = SETTLE
+    if s["held"][accused] & rules["villains"] != 0:
+        close_by_arrest(rules, s, arrester, accused)
+        return
+    record(rules, s, INNOCENT, arrester, accused, NOBODY)
+    lacks(rules, s, accused, rules["villains"])
+    take_hand(rules, s, arrester, accused)
 
 
 @inner
 def accuse(rules, s, accused):
     """Name somebody in an Impromptu Arrest."""
     arrester = int(s["arrester"])
-    record(rules, s, IMPROMPTU_ARREST, arrester, accused, -1)
+    record(rules, s, IMPROMPTU_ARREST, arrester, accused, NOBODY)
     # After an Interrupt other cards may have come into the hand.
     if s["num_counters"] == 0:
         lacks(rules, s, arrester, ~rules["interrupts"])
@@ -152,15 +156,10 @@ def accuse(rules, s, accused):
         s["more"] = 0
     s["player"] = arrester
     s["target"] = accused
-    ask(s, RESPOND, accused)
+    s["phase"] = RESPOND
+    s["actor"] = accused
     if counters(rules, s) == 0:
-        uncountered(rules, s)
-
-
-@inner
-def arrest_guilty(rules, s):
-    """Arrest the target of sherlock-holmes or dr-watson (phase VERDICT)."""
-    close_by_arrest(rules, s, int(s["player"]), int(s["target"]))
+        uncountered(s)
 
 
 # --- what a card does ---
@@ -171,7 +170,8 @@ def _ask_for_token(rules, s):
     """Let the player choose an I Say token; return whether there is any to be had."""
     if num_token_choices(rules, s) == 0:
         return False
-    ask(s, TOKEN, s["player"])
+    s["phase"] = TOKEN
+    s["actor"] = s["player"]
     return True
 
 
@@ -188,30 +188,34 @@ def _let_see(rules, s, target):
         see_hand(rules, s, player, target)
         if effect == ARREST_IF_GUILTY and s["held"][target] & rules["villains"] != 0:
             if rules["must_arrest"]:
-                close_by_arrest(rules, s, player, target)
+                s["phase"] = ARREST
             else:
-                ask(s, VERDICT, player)
+                s["phase"] = VERDICT
+                s["actor"] = player
 
 
 @inner
-def _carry_out_on(rules, s, target):
-    """Carry out instructions that have one target."""
+def _carry_out_on(rules, s):
+    """Carry out the instructions of the card on its one target, who has not countered."""
     player = int(s["player"])
+    target = int(s["target"])
     effect = rules["effect"][s["card"]]
     s["phase"] = SETTLE
     if effect in (RANDOM_CARDS, HIGHEST_CARD, WHOLE_HAND, ARREST_IF_GUILTY):
         _let_see(rules, s, target)
     elif effect == TELEGRAM_EFFECT:
         if s["telegram_size"] > 0:
-            take_telegram(rules, s, target, -1)
+            take_telegram(rules, s, target, NOBODY)
         elif sources(rules, s) != 0:
-            ask(s, SOURCE, player)
+            s["phase"] = SOURCE
+            s["actor"] = player
     elif effect == TOKEN_EFFECT:
         _ask_for_token(rules, s)
     elif effect == ARREST_EFFECT:
-        _arrest(rules, s, player, target)
+        s["phase"] = ARREST
     elif effect == GIFT_EFFECT:
-        ask(s, GIVE, player)
+        s["phase"] = GIVE
+        s["actor"] = player
     elif effect == EXCHANGE_EFFECT:
         exchange_hands(rules, s, player, target)
     else:
@@ -220,13 +224,10 @@ def _carry_out_on(rules, s, target):
 
 @inner
 def _carry_out(rules, s):
-    """Carry out the instructions of the card, which nobody has countered."""
+    """Carry out the instructions of a card without target or on all, which nobody has countered."""
     player = int(s["player"])
     card = int(s["card"])
     effect = rules["effect"][card]
-    if s["target"] >= 0:
-        _carry_out_on(rules, s, int(s["target"]))
-        return
     s["phase"] = SETTLE
     if rules["target"][card] == ALL_TARGETS:
         if effect == HIGHEST_CARDS:
@@ -235,12 +236,14 @@ def _carry_out(rules, s):
             for k in range(1, rules["num_players"]):
                 draw_cards(rules, s, left_of(rules, player, k), int(rules["draws"][card]))
     elif effect == FOG_EFFECT:
-        _ask_to_set_down(rules, s, FOG)
+        s["phase"] = FOG
+        _ask_to_set_down(rules, s)
     elif effect == SHUFFLE_EFFECT:
         shuffle_all(rules, s)
     elif effect == DISCARD_EFFECT:
         if s["held"][player] & rules["villains"] != 0:
-            ask(s, DISCARD, player)
+            s["phase"] = DISCARD
+            s["actor"] = player
         else:
             lacks(rules, s, player, rules["villains"])
 
@@ -256,23 +259,19 @@ def _ask_to_show(rules, s, seat):
     if seat == player:
         s["phase"] = SETTLE
     else:
-        ask(s, SHOW, seat)
+        s["phase"] = SHOW
+        s["actor"] = seat
 
 
 @inner
-def _ask_to_set_down(rules, s, phase):
+def _ask_to_set_down(rules, s):
     """Let the next who has cards choose one of them; when all have chosen, let the cards move."""
     for k in range(rules["num_players"]):
         seat = left_of(rules, s["turn"], k)
         if s["hand_sizes"][seat] > 0 and s["set_down"][seat] < 0:
-            ask(s, phase, seat)
+            s["actor"] = seat
             return
-    if phase == FOG:
-        deal_back(rules, s)
-        s["phase"] = SETTLE
-    else:
-        pass_cards(rules, s)
-        _after_interrupt(rules, s)
+    s["phase"] = DEAL_BACK if s["phase"] == FOG else PASS_ON
 
 
 @inner
@@ -282,7 +281,7 @@ def choose(rules, s, title):
     phase = s["phase"]
     if phase in (HAND_ON, FOG):
         s["set_down"][seat] = title
-        _ask_to_set_down(rules, s, phase)
+        _ask_to_set_down(rules, s)
         return
     s["phase"] = SETTLE
     if phase == GIVE:
@@ -294,8 +293,8 @@ def choose(rules, s, title):
     else:
         take(s, seat, title)
         s["discards"][title] += 1
-        record(rules, s, DISCARDED, seat, -1, title)
-        card_left(rules, s, seat, title)
+        record(rules, s, DISCARDED, seat, NOBODY, title)
+        card_left(rules, s, seat, seat, title)
 
 
 @inner
@@ -309,47 +308,40 @@ def choose_source(rules, s, source):
 def choose_token(rules, s, receiver, kind, source):
     """Take an I Say token, from the pool (-1) or a seat."""
     take_say(rules, s, receiver, kind, source)
-    if s["in_play"] >= 0:
-        name_targets(rules, s)
-    else:
-        s["phase"] = SETTLE
+    s["phase"] = NAME_TARGETS if s["in_play"] >= 0 else SETTLE
 
 
 # --- answers ---
 
 
 @inner
-def name_targets(rules, s):
-    """Let the targets of the card answer with an Interrupt, if they can; otherwise carry it out."""
+def _name_targets(rules, s):
+    """Let the targets of the card answer with an Interrupt, if they can."""
     card = int(s["card"])
     target = int(s["target"])
     if target >= 0:
-        ask(s, RESPOND, target)
+        s["phase"] = RESPOND
+        s["actor"] = target
         if counters(rules, s) != 0:
             return
     elif rules["target"][card] == ALL_TARGETS:
         if rules["effect"][card] == HIGHEST_CARDS:
             draw_cards(rules, s, int(s["player"]), int(rules["draws"][card]))
         for k in range(1, rules["num_players"]):
-            ask(s, RESPOND, left_of(rules, s["player"], k))
+            s["phase"] = RESPOND
+            s["actor"] = left_of(rules, s["player"], k)
             if counters(rules, s) != 0:
                 return
     elif rules["target"][card] == OPTIONAL_TARGET:
         s["phase"] = SETTLE
         return
-    _carry_out(rules, s)
+    s["phase"] = CARRY_OUT
 
 
 @inner
-def uncountered(rules, s):
-    """Do what was answered by nobody."""
-    if s["card"] >= 0:
-        _carry_out(rules, s)
-        return
-    arrester = int(s["player"])
-    accused = int(s["target"])
-    _end_impromptu(s)
-    _arrest(rules, s, arrester, accused)
+def uncountered(s):
+    """Let happen what was answered by nobody."""
+    s["phase"] = CARRY_OUT if s["card"] >= 0 else ARREST
 
 
 @inner
@@ -365,16 +357,17 @@ def counter(rules, s, interrupt):
     take(s, seat, interrupt)
     if interrupt == MASTERMIND:
         s["discards"][MASTERMIND] += 1
-        card_left(rules, s, seat, MASTERMIND)
+        card_left(rules, s, seat, seat, interrupt)
         s["next_turn"] = seat
         move_hands(rules, s)
         _after_interrupt(rules, s)
         return
-    make_current(rules, s, ALIBI)
-    card_left(rules, s, seat, ALIBI)
+    make_current(rules, s, interrupt)
+    card_left(rules, s, seat, seat, interrupt)
     if rules["left_of_alibi"]:
         s["next_turn"] = left_of(rules, seat, 1)
-    _ask_to_set_down(rules, s, HAND_ON)
+    s["phase"] = HAND_ON
+    _ask_to_set_down(rules, s)
 
 
 @inner
@@ -386,17 +379,6 @@ def _after_interrupt(rules, s):
 
 
 # --- a turn ---
-
-
-@inner
-def _begin_card(rules, s, title, target):
-    """Begin what a card does that has been played."""
-    s["card"] = title
-    s["player"] = s["turn"]
-    s["target"] = target
-    record(rules, s, PLAYED, s["turn"], target, title)
-    if s["in_play"] < 0 or rules["lists_say"][s["current"]] == 0 or not _ask_for_token(rules, s):
-        name_targets(rules, s)
 
 
 @inner
@@ -418,11 +400,13 @@ def play(rules, s, title, target):
         s["in_play"] = title
     else:
         make_current(rules, s, title)
-    if is_drawn:
-        drawn_card_played(rules, s, seat, title)
-    else:
-        card_left(rules, s, seat, title)
-    _begin_card(rules, s, title, target)
+    card_left(rules, s, PILE if is_drawn else seat, seat, title)
+    s["card"] = title
+    s["player"] = seat
+    s["target"] = target
+    record(rules, s, PLAYED, seat, target, title)
+    if s["in_play"] < 0 or rules["lists_say"][s["current"]] == 0 or not _ask_for_token(rules, s):
+        s["phase"] = NAME_TARGETS
 
 
 @inner
@@ -431,7 +415,7 @@ def draw_on_turn(rules, s):
     seat = int(s["turn"])
     titles = suitable(rules, s)
     s["more"] = 0
-    record(rules, s, DREW, seat, -1, -1)
+    record(rules, s, DREW, seat, NOBODY, NOBODY)
     lacks(rules, s, seat, titles)
     title = take_top(rules, s)
     if title < 0:
@@ -439,7 +423,8 @@ def draw_on_turn(rules, s):
         return
     s["drawn"] = title
     card_drawn_on_turn(rules, s, seat, title)
-    ask(s, DRAWN, seat)
+    s["phase"] = DRAWN
+    s["actor"] = seat
     if ((titles | rules["permissible"][s["current"]]) >> title) & 1 == 0:
         keep(rules, s)
 
@@ -466,7 +451,7 @@ def _end_card(s):
 
 
 @inner
-def settle(rules, s):
+def _settle(rules, s):
     """Settle hands after a card; when that is done, go on with the turn or end it."""
     _end_card(s)
     for k in range(rules["num_players"]):
@@ -476,10 +461,12 @@ def settle(rules, s):
                 _begin_impromptu(s, seat)
                 return
         elif may_escape(rules, s, seat) and s["declined"][seat] == 0:
-            ask(s, ESCAPE, seat)
+            s["phase"] = ESCAPE
+            s["actor"] = seat
             return
     if s["more"]:
-        ask(s, SECOND, s["turn"])
+        s["phase"] = SECOND
+        s["actor"] = s["turn"]
     else:
         end_turn(rules, s)
 
@@ -489,3 +476,27 @@ def decline(s):
     """Decline to escape."""
     s["declined"][s["actor"]] = 1
     s["phase"] = SETTLE
+
+
+@inner
+def go_on(rules, s):
+    """Do what is to be done next before anybody decides."""
+    phase = s["phase"]
+    if phase == SETTLE:
+        _settle(rules, s)
+    elif phase == NAME_TARGETS:
+        _name_targets(rules, s)
+    elif phase == CARRY_OUT and s["target"] >= 0:
+        _carry_out_on(rules, s)
+    elif phase == CARRY_OUT:
+        _carry_out(rules, s)
+    elif phase == ARREST:
+        _arrest(rules, s)
+    elif phase == DEAL_BACK:
+        deal_back(rules, s)
+        s["phase"] = SETTLE
+    elif phase == PASS_ON:
+        pass_cards(rules, s)
+        _after_interrupt(rules, s)
+    elif phase == NEW_CASE:
+        begin_case(rules, s)
