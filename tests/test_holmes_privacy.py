@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -17,6 +17,8 @@ from sleuth_env.holmes.view import VIEW, view
 from tests.support.holmes_bot_games import HolmesBotGames
 from tests.support.holmes_substitution import substituted
 
+# The planner takes its time.
+QUICK = [name for name in BOTS if name != "planner"]
 VARIANTS = [
     *(Options(n) for n in range(3, 9)),
     Options(4, fast_play=True, must_arrest=True),
@@ -30,7 +32,7 @@ def moments(options: Options, limit: int, seed: int = 0) -> Iterator[np.ndarray]
         yield decisions.states
 
 
-def received(options: Options, states: np.ndarray, viewer: int) -> list[bytes]:
+def received(options: Options, states: np.ndarray, viewer: int, names: Sequence[str] = QUICK) -> list[bytes]:
     """Return all that a seat is given: its view, its observations, its legal actions, and what bots make of them."""
     rules = make_rules(options)
     views = np.zeros(1, VIEW)
@@ -44,7 +46,7 @@ def received(options: Options, states: np.ndarray, viewer: int) -> list[bytes]:
         marks = np.zeros((1, num_actions(options)), "u1")
         legal(rules, states, marks)
         found.append(marks.tobytes())
-        found += [make_bot(name, options).act(views, marks, np.array([5], "u8")).tobytes() for name in BOTS]
+        found += [make_bot(name, options).act(views, marks, np.array([5], "u8")).tobytes() for name in names]
     return found
 
 
@@ -56,6 +58,15 @@ def test_no_seat_notices_a_change_of_what_it_cannot_know(options: Options) -> No
         for viewer in {int(states["actor"][0]), moment % options.num_players}:
             changed = substituted(options, states, viewer, rng)
             assert received(options, changed, viewer) == received(options, states, viewer)
+
+
+def test_the_planner_plans_with_nothing_else() -> None:
+    options = Options(4)
+    rng = np.random.default_rng(6)
+    for states in moments(options, 6):
+        viewer = int(states["actor"][0])
+        changed = substituted(options, states, viewer, rng)
+        assert received(options, changed, viewer, ["planner"]) == received(options, states, viewer, ["planner"])
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from .cards import (
 )
 from .moves import clear_look, left_of, put, record, take
 from .sheet import begin_sheets
-from .state import ARRESTED, BLANK, ESCAPED, FINISHED, NEW_CASE, PLAYED, TURN
+from .state import ARRESTED, BLANK, ESCAPED, FINISHED, NEW_CASE, NOBODY, PLAYED, TURN
 
 # --- the beginning ---
 
@@ -64,7 +64,7 @@ def begin_case(rules, s):
         s["pile"][i] = rules["stack_cards"][i]
     shuffle(s, s["pile"], size)
     for i in range(size):
-        put(s, i // HAND_SIZE, int(s["pile"][i]))
+        put(s, i // HAND_SIZE, np.int64(s["pile"][i]))
     s["pile_size"] = rules["rest_size"]
     for i in range(NUM_CARDS):
         s["pile"][i] = rules["rest_cards"][i]
@@ -72,8 +72,9 @@ def begin_case(rules, s):
     first = 0
     while s["hands"][first, AFOOT] == 0:
         first += 1
-    take(s, first, AFOOT)
-    record(rules, s, PLAYED, first, -1, AFOOT)
+    afoot = np.int64(AFOOT)
+    take(s, first, afoot)
+    record(rules, s, PLAYED, first, NOBODY, afoot)
     begin_sheets(rules, s, 1)
     begin_turn(rules, s, left_of(rules, first, 1))
 
@@ -188,7 +189,7 @@ def _grand_total(rules, s, arrester, guilty):
 @inner
 def close_by_arrest(rules, s, arrester, guilty):
     """Close the case by an Arrest; hands stay as they are, for the next case begins without them."""
-    record(rules, s, ARRESTED, arrester, guilty, -1)
+    record(rules, s, ARRESTED, arrester, guilty, NOBODY)
     total = _grand_total(rules, s, arrester, guilty)
     book = NUM_BOOKS - 1
     while book >= 0 and (s["books"][book] >= 0 or rules["book_threshold"][book] > total):
@@ -206,7 +207,7 @@ def close_by_arrest(rules, s, arrester, guilty):
 @inner
 def close_by_escape(rules, s, player):
     """Close the case by an escape with all Villains in a hand."""
-    record(rules, s, ESCAPED, player, -1, -1)
+    record(rules, s, ESCAPED, player, NOBODY, NOBODY)
     escaped = 0
     for villain in range(NUM_VILLAINS):
         if (s["held"][player] >> int(rules["villain_title"][villain])) & 1:

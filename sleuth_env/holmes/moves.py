@@ -22,7 +22,7 @@ from .sheet import (
     looked,
     looked_at_highest,
 )
-from .state import EVENT_FIELDS, KIND, PLAYER, TARGET, TITLE, TOOK_TELEGRAM, TOOK_TOKEN
+from .state import EVENT_FIELDS, KIND, NOBODY, PLAYER, TARGET, TITLE, TOOK_TELEGRAM, TOOK_TOKEN
 
 
 @inner
@@ -210,7 +210,7 @@ def see_random(rules, s, viewer, other, number):
         see_hand(rules, s, viewer, other)
         return
     clear_look(s, viewer, other)
-    first = -1
+    first = int(NOBODY)
     for i in range(number):
         title = _nth_card(s, other, draw(s, size - i), first)
         s["looks"][viewer, other, title] += 1
@@ -350,7 +350,7 @@ def take_say(rules, s, receiver, kind, source):
     else:
         s["say"][receiver, kind] = s["say"][source, kind]
         s["say"][source, kind] = 0
-    record(rules, s, TOOK_TOKEN, receiver, source, -1)
+    record(rules, s, TOOK_TOKEN, receiver, source, NOBODY)
 
 
 @inner
@@ -379,4 +379,4 @@ def take_telegram(rules, s, receiver, source):
                     s["telegrams"][token] = receiver
                     break
                 left -= 1
-    record(rules, s, TOOK_TELEGRAM, receiver, source, -1)
+    record(rules, s, TOOK_TELEGRAM, receiver, source, NOBODY)

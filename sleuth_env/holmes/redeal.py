@@ -25,7 +25,7 @@ from .moves import left_of
 from .sheet import begin_sheets
 from .state import BLANK, COUNTERED, FOG, HAND_ON, IMPROMPTU, KIND, PILE, PLAYER, SECOND, TITLE, TURN, P, T
 
-# How often a deal is begun again in which a card finds no holder.
+# How often a deal is begun again in which a card has a holder who may not have it.
 MAX_TRIALS = 20
 
 
@@ -171,37 +171,38 @@ def _holder_for(rules, v, s, dealt, room, title):
 
 
 @inner
-def _freedom(rules, v, title, room):
-    """Return the number of cards that those lack who may have a title; the fewer, the sooner it is dealt."""
-    total = 0
+def _slack(rules, v, dealt, room, left, title):
+    """Return how many more copies of a title could be dealt than there are; the fewer, the sooner it is dealt."""
+    slack = -int(left[title])
     for h in range(rules["num_players"]):
-        if v["least"][h, title] < v["most"][h, title]:
-            total += int(room[h])
-    return total
+        slack += min(max(int(room[h]), 0), int(v["most"][h, title]) - int(dealt[h, title]))
+    return slack
 
 
 @inner
-def _deal_rest(rules, v, s, dealt, room, left, order):
-    """Deal the other cards within the bounds, those first that few can have; return whether all found a holder.
+def _next_title(rules, v, dealt, room, left):
+    """Return the title with copies left that is hardest to deal, -1 if none are left."""
+    best = -1
+    least = 0
+    for t in range(AFOOT):
+        if left[t] > 0:
+            slack = _slack(rules, v, dealt, room, left, t)
+            if best < 0 or slack < least:
+                best = t
+                least = slack
+    return best
+
+
+@inner
+def _deal_rest(rules, v, s, dealt, room, left):
+    """Deal the other cards within the bounds; return whether all found a holder.
 
     What finds none is dealt to anybody who lacks a card.
     """
-    num_titles = 0
-    for t in range(AFOOT):
-        if left[t] > 0:
-            order[num_titles] = t
-            num_titles += 1
-    for i in range(1, num_titles):
-        t = order[i]
-        place = i
-        while place > 0 and _freedom(rules, v, order[place - 1], room) > _freedom(rules, v, t, room):
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = t
     is_sound = True
-    for i in range(num_titles):
-        t = order[i]
-        for _ in range(left[t]):
+    t = _next_title(rules, v, dealt, room, left)
+    while t >= 0:
+        while left[t] > 0:
             h = _holder_for(rules, v, s, dealt, room, t)
             if h < 0:
                 is_sound = False
@@ -210,6 +211,35 @@ def _deal_rest(rules, v, s, dealt, room, left, order):
                     return False
             dealt[h, t] += 1
             room[h] -= 1
+            left[t] -= 1
+        t = _next_title(rules, v, dealt, room, left)
+    return is_sound
+
+
+@inner
+def _swap(rules, v, dealt, h, title):
+    """Exchange a card that a holder may not have for one of another; return whether there is such an exchange."""
+    for other in range(rules["num_players"]):
+        if other == h or dealt[other, title] >= v["most"][other, title]:
+            continue
+        for t in range(AFOOT):
+            if dealt[other, t] > v["least"][other, t] and dealt[h, t] < v["most"][h, t]:
+                dealt[h, title] -= 1
+                dealt[other, title] += 1
+                dealt[other, t] -= 1
+                dealt[h, t] += 1
+                return True
+    return False
+
+
+@inner
+def _mend(rules, v, dealt):
+    """Exchange cards until nobody has more of a title than they may; return whether that is done."""
+    is_sound = True
+    for h in range(rules["num_players"]):
+        for title in range(AFOOT):
+            while is_sound and dealt[h, title] > v["most"][h, title]:
+                is_sound = _swap(rules, v, dealt, h, title)
     return is_sound
 
 
@@ -277,7 +307,6 @@ def _redeal(rules, blank, views, seeds, states):
     dealt = np.empty((P, T), np.int64)
     room = np.empty(P, np.int64)
     left = np.empty(T, np.int64)
-    order = np.empty(T, np.int64)
     for b in range(views.size):
         v = views[b]
         states[b] = blank[0]
@@ -287,7 +316,7 @@ def _redeal(rules, blank, views, seeds, states):
         _deal_tokens(rules[0], v, s)
         for _ in range(MAX_TRIALS):
             _deal_certain(rules[0], v, dealt, room, left)
-            if _deal_rest(rules[0], v, s, dealt, room, left, order):
+            if _deal_rest(rules[0], v, s, dealt, room, left) or _mend(rules[0], v, dealt):
                 break
         _place_cards(rules[0], v, s, dealt)
         _resume(rules[0], v, s)

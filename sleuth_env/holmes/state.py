@@ -80,6 +80,9 @@ PHASES = (
     NEW_CASE,
 ) = range(-1, -8, -1)
 
+# Numbers of NumPy, here and below: for each plain number that is handed on numba compiles a kernel anew.
+NOBODY = np.int64(-1)
+
 # Kinds of public events; -1 is the lack of one.
 NO_EVENT = -1
 NUM_EVENT_KINDS = 10
@@ -94,7 +97,7 @@ NUM_EVENT_KINDS = 10
     DISCARDED,  # player, -1, title: the Villain of irene-adler
     TOOK_TOKEN,  # receiver, from whom or -1 for the pool: an I Say token
     TOOK_TELEGRAM,  # receiver, from whom or -1 for the stock
-) = range(NUM_EVENT_KINDS)
+) = np.arange(NUM_EVENT_KINDS)
 EVENT_KINDS = (
     "played",
     "drew",
@@ -142,8 +145,9 @@ STATE = np.dtype(
         ("num_impromptus", "i8"),  # Impromptu Arrests begun in this turn
         ("pile_size", "i8"),  # number of cards in the draw pile
         ("hand_sizes", "i8", P),  # [P] number of cards in each hand
+        ("set_down", "i8", P),  # [P] title that a seat has chosen so far in HAND_ON or FOG, -1 none
+        ("got", "i8", P),  # [P] title that each seat has just got for the one that it put down, -1 none
         ("tried", "i1", P),  # [P] who has countered this Impromptu Arrest, in order, then -1
-        ("set_down", "i1", P),  # [P] title that a seat has chosen so far in HAND_ON or FOG, -1 none
         ("declined", "i1", P),  # [P] 1: has declined to escape since a card last entered or left the hand
         # Knowledge: public events, kept across cases.
         ("events", "i1", (MAX_EVENTS, EVENT_FIELDS)),  # [2n, 4] newest first: KIND, PLAYER, TARGET, TITLE; -1 none
@@ -170,7 +174,6 @@ STATE = np.dtype(
         ("look_whole", "i1", (P, P)),  # [viewer, other] 1 where it was the whole hand
         # For the sheets while cards move together; blank whenever somebody decides.
         ("moved", "i1", T),  # [T] copies that have just gone from one hand to another
-        ("got", "i1", P),  # [P] title that each seat has just got for the one that it put down, -1 none
         ("padding", "i1", 5),  # copies leave bytes of no field undefined: there are none
         ("look_turn", "i4", (P, P)),  # [viewer, other] turn number of the last look, 0 there is none
         # What was closed, for texts and counts.

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from ..kernels import inner
 from .cards import (
-    ALIBI,
     ALL_TARGETS,
     ARREST_EFFECT,
     ARREST_IF_GUILTY,
@@ -71,6 +70,7 @@ from .state import (
     INNOCENT,
     NAME_TARGETS,
     NEW_CASE,
+    NOBODY,
     PASS_ON,
     PILE,
     PLAYED,
@@ -83,14 +83,6 @@ from .state import (
     VERDICT,
 )
 
-
-@inner
-def ask(s, phase, seat):
-    """Let a seat decide."""
-    s["phase"] = phase
-    s["actor"] = seat
-
-
 # --- arrests ---
 
 
@@ -99,7 +91,8 @@ def _begin_impromptu(s, seat):
     s["num_impromptus"] += 1
     s["num_counters"] = 0
     s["arrester"] = seat
-    ask(s, IMPROMPTU, seat)
+    s["phase"] = IMPROMPTU
+    s["actor"] = seat
 
 
 @inner
@@ -131,7 +124,8 @@ def _go_on_with_impromptu(rules, s):
         return
     if not_tried(rules, s, arrester) == 0:
         _forget_tried(s)
-    ask(s, IMPROMPTU, arrester)
+    s["phase"] = IMPROMPTU
+    s["actor"] = arrester
 
 
 @inner
@@ -145,7 +139,7 @@ def _arrest(rules, s):
     if s["held"][accused] & rules["villains"] != 0:
         close_by_arrest(rules, s, arrester, accused)
         return
-    record(rules, s, INNOCENT, arrester, accused, -1)
+    record(rules, s, INNOCENT, arrester, accused, NOBODY)
     lacks(rules, s, accused, rules["villains"])
     take_hand(rules, s, arrester, accused)
 
@@ -154,7 +148,7 @@ def _arrest(rules, s):
 def accuse(rules, s, accused):
     """Name somebody in an Impromptu Arrest."""
     arrester = int(s["arrester"])
-    record(rules, s, IMPROMPTU_ARREST, arrester, accused, -1)
+    record(rules, s, IMPROMPTU_ARREST, arrester, accused, NOBODY)
     # After an Interrupt other cards may have come into the hand.
     if s["num_counters"] == 0:
         lacks(rules, s, arrester, ~rules["interrupts"])
@@ -162,7 +156,8 @@ def accuse(rules, s, accused):
         s["more"] = 0
     s["player"] = arrester
     s["target"] = accused
-    ask(s, RESPOND, accused)
+    s["phase"] = RESPOND
+    s["actor"] = accused
     if counters(rules, s) == 0:
         uncountered(s)
 
@@ -175,7 +170,8 @@ def _ask_for_token(rules, s):
     """Let the player choose an I Say token; return whether there is any to be had."""
     if num_token_choices(rules, s) == 0:
         return False
-    ask(s, TOKEN, s["player"])
+    s["phase"] = TOKEN
+    s["actor"] = s["player"]
     return True
 
 
@@ -194,7 +190,8 @@ def _let_see(rules, s, target):
             if rules["must_arrest"]:
                 s["phase"] = ARREST
             else:
-                ask(s, VERDICT, player)
+                s["phase"] = VERDICT
+                s["actor"] = player
 
 
 @inner
@@ -208,15 +205,17 @@ def _carry_out_on(rules, s):
         _let_see(rules, s, target)
     elif effect == TELEGRAM_EFFECT:
         if s["telegram_size"] > 0:
-            take_telegram(rules, s, target, -1)
+            take_telegram(rules, s, target, NOBODY)
         elif sources(rules, s) != 0:
-            ask(s, SOURCE, player)
+            s["phase"] = SOURCE
+            s["actor"] = player
     elif effect == TOKEN_EFFECT:
         _ask_for_token(rules, s)
     elif effect == ARREST_EFFECT:
         s["phase"] = ARREST
     elif effect == GIFT_EFFECT:
-        ask(s, GIVE, player)
+        s["phase"] = GIVE
+        s["actor"] = player
     elif effect == EXCHANGE_EFFECT:
         exchange_hands(rules, s, player, target)
     else:
@@ -237,12 +236,14 @@ def _carry_out(rules, s):
             for k in range(1, rules["num_players"]):
                 draw_cards(rules, s, left_of(rules, player, k), int(rules["draws"][card]))
     elif effect == FOG_EFFECT:
-        _ask_to_set_down(rules, s, FOG)
+        s["phase"] = FOG
+        _ask_to_set_down(rules, s)
     elif effect == SHUFFLE_EFFECT:
         shuffle_all(rules, s)
     elif effect == DISCARD_EFFECT:
         if s["held"][player] & rules["villains"] != 0:
-            ask(s, DISCARD, player)
+            s["phase"] = DISCARD
+            s["actor"] = player
         else:
             lacks(rules, s, player, rules["villains"])
 
@@ -258,18 +259,19 @@ def _ask_to_show(rules, s, seat):
     if seat == player:
         s["phase"] = SETTLE
     else:
-        ask(s, SHOW, seat)
+        s["phase"] = SHOW
+        s["actor"] = seat
 
 
 @inner
-def _ask_to_set_down(rules, s, phase):
+def _ask_to_set_down(rules, s):
     """Let the next who has cards choose one of them; when all have chosen, let the cards move."""
     for k in range(rules["num_players"]):
         seat = left_of(rules, s["turn"], k)
         if s["hand_sizes"][seat] > 0 and s["set_down"][seat] < 0:
-            ask(s, phase, seat)
+            s["actor"] = seat
             return
-    s["phase"] = DEAL_BACK if phase == FOG else PASS_ON
+    s["phase"] = DEAL_BACK if s["phase"] == FOG else PASS_ON
 
 
 @inner
@@ -279,7 +281,7 @@ def choose(rules, s, title):
     phase = s["phase"]
     if phase in (HAND_ON, FOG):
         s["set_down"][seat] = title
-        _ask_to_set_down(rules, s, phase)
+        _ask_to_set_down(rules, s)
         return
     s["phase"] = SETTLE
     if phase == GIVE:
@@ -291,7 +293,7 @@ def choose(rules, s, title):
     else:
         take(s, seat, title)
         s["discards"][title] += 1
-        record(rules, s, DISCARDED, seat, -1, title)
+        record(rules, s, DISCARDED, seat, NOBODY, title)
         card_left(rules, s, seat, seat, title)
 
 
@@ -318,14 +320,16 @@ def _name_targets(rules, s):
     card = int(s["card"])
     target = int(s["target"])
     if target >= 0:
-        ask(s, RESPOND, target)
+        s["phase"] = RESPOND
+        s["actor"] = target
         if counters(rules, s) != 0:
             return
     elif rules["target"][card] == ALL_TARGETS:
         if rules["effect"][card] == HIGHEST_CARDS:
             draw_cards(rules, s, int(s["player"]), int(rules["draws"][card]))
         for k in range(1, rules["num_players"]):
-            ask(s, RESPOND, left_of(rules, s["player"], k))
+            s["phase"] = RESPOND
+            s["actor"] = left_of(rules, s["player"], k)
             if counters(rules, s) != 0:
                 return
     elif rules["target"][card] == OPTIONAL_TARGET:
@@ -353,16 +357,17 @@ def counter(rules, s, interrupt):
     take(s, seat, interrupt)
     if interrupt == MASTERMIND:
         s["discards"][MASTERMIND] += 1
-        card_left(rules, s, seat, seat, MASTERMIND)
+        card_left(rules, s, seat, seat, interrupt)
         s["next_turn"] = seat
         move_hands(rules, s)
         _after_interrupt(rules, s)
         return
-    make_current(rules, s, ALIBI)
-    card_left(rules, s, seat, seat, ALIBI)
+    make_current(rules, s, interrupt)
+    card_left(rules, s, seat, seat, interrupt)
     if rules["left_of_alibi"]:
         s["next_turn"] = left_of(rules, seat, 1)
-    _ask_to_set_down(rules, s, HAND_ON)
+    s["phase"] = HAND_ON
+    _ask_to_set_down(rules, s)
 
 
 @inner
@@ -410,7 +415,7 @@ def draw_on_turn(rules, s):
     seat = int(s["turn"])
     titles = suitable(rules, s)
     s["more"] = 0
-    record(rules, s, DREW, seat, -1, -1)
+    record(rules, s, DREW, seat, NOBODY, NOBODY)
     lacks(rules, s, seat, titles)
     title = take_top(rules, s)
     if title < 0:
@@ -418,7 +423,8 @@ def draw_on_turn(rules, s):
         return
     s["drawn"] = title
     card_drawn_on_turn(rules, s, seat, title)
-    ask(s, DRAWN, seat)
+    s["phase"] = DRAWN
+    s["actor"] = seat
     if ((titles | rules["permissible"][s["current"]]) >> title) & 1 == 0:
         keep(rules, s)
 
@@ -455,10 +461,12 @@ def _settle(rules, s):
                 _begin_impromptu(s, seat)
                 return
         elif may_escape(rules, s, seat) and s["declined"][seat] == 0:
-            ask(s, ESCAPE, seat)
+            s["phase"] = ESCAPE
+            s["actor"] = seat
             return
     if s["more"]:
-        ask(s, SECOND, s["turn"])
+        s["phase"] = SECOND
+        s["actor"] = s["turn"]
     else:
         end_turn(rules, s)
 

@@ -151,7 +151,7 @@ class PlannerBot(Bot):
                 break
             view(self.rules, playing, playing["actor"].astype(np.int64), seen[:size])
             mark_legal(self.rules, playing, marks[:size])
-            later = mixed_rows(seeds[rows] + np.uint64(moment + 1) * GAMMA)
+            later = mixed_rows(seeds[rows] + np.multiply(np.uint64(moment + 1), GAMMA, dtype=np.uint64))
             actions = CounterBot.act.kernel(self._counter, seen[:size], marks[:size], later)
         opaque(states)[rows] = opaque(playing)
         return paid if self.rules["reward"][0] == CASE else self._lead(states, seats)
