@@ -27,7 +27,7 @@ from training.train import main
 
 ROOT = Path(__file__).parents[1]
 # A case of three players, cut off early.
-SHORT = {"num_players": 3, "cases": 1, "max_turns": 60}
+SHORT: dict[str, Any] = {"num_players": 3, "cases": 1, "max_turns": 60}
 TINY: dict[str, Any] = {
     "game": "holmes",
     "total_steps": 256,
@@ -89,7 +89,7 @@ def test_the_commands_take_its_policy(finished: Path, tmp_path: Path, capsys: py
     # Whoever evaluates a policy file plays the game that it was trained for.
     assert match["options"] == vars(Options(**SHORT))
     capsys.readouterr()
-    words = "--game holmes --games 3 --options cases=1 max_turns=60".split()
+    words = ["--game", "holmes", "--games", "3", "--options", "cases=1", "max_turns=60"]
     assert sleuth(["match", policy, "counter", "cautious", *words]) == 0
     assert "\ncounter  " in said(capsys)[0]
 
