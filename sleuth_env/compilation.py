@@ -163,9 +163,10 @@ def _tell(game: Game, options: Any) -> None:
     for _ in range(DECISIONS):
         if table.finished[0]:
             break
+        # The last is that of a game which goes on.
+        views = table.views(0, 0)
         actions.append(int(table.legal(0)[0].argmax()))
         table.step(0, actions[-1])
-    views = table.views(0, 0)
     if has_part(game, Believes):
         belief = needed(game, Believes).belief(table.rules, views)
         _believe(belief)

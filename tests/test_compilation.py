@@ -46,16 +46,16 @@ ENVIRONMENTS = """
 import gymnasium
 import numpy as np
 from sleuth_env import SleuthVecEnv, SleuthVectorEnv, sleuth, sleuth_v0
+rng = np.random.default_rng(1)
 for record in ("sheet", "raw", "exact"):
     env = sleuth_v0.env(num_players=5, missing=1, record=record)
     env.reset(seed=3)
+    deals = env.unwrapped.belief("player_0").sample(2, rng)
+    sleuth.rebuild(sleuth.make_rules(env.unwrapped.options), env.unwrapped.view("player_0"), deals, rng)
     for _ in env.agent_iter(20):
         observation, _, terminated, truncated, _ = env.last()
         env.step(None if terminated or truncated else int(observation["action_mask"].argmax()))
-    worlds = env.unwrapped.belief("player_0")
-    worlds.missing_sets
-    rng = np.random.default_rng(1)
-    sleuth.rebuild(sleuth.make_rules(env.unwrapped.options), env.unwrapped.view("player_0"), worlds.sample(2, rng), rng)
+    env.unwrapped.belief("player_0").missing_sets
     for name in ("float32", "int8"):
         envs = SleuthVectorEnv(3, record=record, dtype=name, threads=2)
         envs.reset(seed=1)
