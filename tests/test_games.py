@@ -21,10 +21,13 @@ from sleuth_env.matches.table import Table
 from sleuth_env.options import described
 from tests.support.games import TRIED, Tried
 
+# Long games, and nothing in them that the others lack.
+LONG = ("holmes-6p", "holmes-7p")
 CASES = [
-    pytest.param(tried, options, id=f"{name}-{options.num_players}p")
+    pytest.param(tried, options, id=case, marks=[pytest.mark.slow] if case in LONG else [])
     for name, tried in TRIED.items()
     for options in tried.options
+    for case in [f"{name}-{options.num_players}p"]
 ]
 each_case = pytest.mark.parametrize(("tried", "options"), CASES)
 

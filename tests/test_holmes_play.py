@@ -136,4 +136,4 @@ def test_bots_play_a_match(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_bot_is_evaluated(capsys: pytest.CaptureFixture[str]) -> None:
-    assert matched(capsys, "evaluate", "counter", "--against", "random", "--players", "3", "--games", "6")
+    assert matched(capsys, "evaluate", "counter", "--against", "random", "--games", "4")

@@ -102,6 +102,8 @@ FIRST_PARTY = {
     "holmes/reveal": ("game", "holmes.cards", "holmes.results", "holmes.state"),
     "holmes/set_up": ("checks", "game", "kernels", "holmes"),
     "holmes/transcript": ("doors", "naming", "transcripts", "holmes"),
+    # It plays games of its own, dealt as its view allows.
+    "holmes/bots/planner": ("bits", "game", "holmes"),
     "holmes/": ("bits", "doors", "drawing", "kernels", "layout", "holmes"),
     # What knows no game.
     "policies/": ("bits", "doors", "kernels", "checks", "files", "game", "options", "policies"),

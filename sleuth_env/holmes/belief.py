@@ -94,8 +94,8 @@ def belief(rules: np.ndarray, views: np.ndarray) -> Belief:
     >>> found = belief(rules, views)
     >>> found.least.shape, found.chance.shape, found.exact
     ((3, 37), (3, 5), False)
-    >>> found.chance[:, 4].sum().round(9) in (0, 1)  # milverton is always dealt
-    np.True_
+    >>> float(found.chance[:, 4].sum().round(9)) in (0.0, 1.0)  # milverton is always dealt
+    True
 
     Args:
         rules: RULES [1].

@@ -349,9 +349,9 @@ def game_text(options: Options, first_state: Any, actions: Iterable[int]) -> str
     >>> options = Options(num_players=3)
     >>> states = new_states(1)
     >>> deal(make_rules(options), states, np.array([1], np.uint64))
-    >>> text = game_text(options, states, [parse_action("play train", options)])
+    >>> text = game_text(options, states, [parse_action("draw", options)])
     >>> text.splitlines()[-3:]
-    ['player_0: play train', '', 'result: unfinished, player_1 to decide']
+    ['player_2: draw', '', 'result: unfinished, player_2 to decide']
 
     Args:
         options: the options of the game.
@@ -489,9 +489,9 @@ def parse_game(text: str) -> GameRecord:
     >>> options = Options(num_players=3)
     >>> states = new_states(1)
     >>> deal(make_rules(options), states, np.array([1], np.uint64))
-    >>> record = parse_game(game_text(options, states, [parse_action("play train", options)]))
+    >>> record = parse_game(game_text(options, states, [parse_action("draw", options)]))
     >>> [action_name(action, record.options) for action in record.actions]
-    ['play train']
+    ['draw']
 
     What was announced, after ``->``, may be left out; where it is given it is checked, and so is the
     result that ends the text.

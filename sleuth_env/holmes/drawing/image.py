@@ -54,7 +54,7 @@ def draw_rgb(options: Options, view: np.void) -> np.ndarray:
     >>> views = np.zeros(1, VIEW)
     >>> view(make_rules(options), states, np.array([0]), views)
     >>> draw_rgb(options, views[0]).shape
-    (666, 1180, 3)
+    (656, 1180, 3)
 
     Args:
         options: the options of the game.
