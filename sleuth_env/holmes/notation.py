@@ -248,15 +248,16 @@ def event_text(event: Any, names: Sequence[str]) -> str:
     card = TITLES[title] if title >= 0 else ""
     if kind == PLAYED and title == AFOOT:
         return f"{who} began the case with {card}"
-    return {
-        PLAYED: f"{who} played {card}{' on ' if other else ''}{other}",
-        DREW: f"{who} drew a card",
-        COUNTERED: f"{who} countered {other} with {card}",
-        IMPROMPTU_ARREST: f"{who} made an Impromptu Arrest of {other}",
-        INNOCENT: f"{who} found {other} Innocent",
-        ARRESTED: f"{who} found {other} Guilty and closed the case",
-        ESCAPED: f"{who} escaped and closed the case",
-        DISCARDED: f"{who} discarded {card}",
-        TOOK_TOKEN: f"{who} got an I Say token{' from ' if other else ''}{other}",
-        TOOK_TELEGRAM: f"{who} got a Telegram{' from ' if other else ''}{other}",
-    }[kind]
+    texts: dict[int, str] = {
+        int(PLAYED): f"{who} played {card}{' on ' if other else ''}{other}",
+        int(DREW): f"{who} drew a card",
+        int(COUNTERED): f"{who} countered {other} with {card}",
+        int(IMPROMPTU_ARREST): f"{who} made an Impromptu Arrest of {other}",
+        int(INNOCENT): f"{who} found {other} Innocent",
+        int(ARRESTED): f"{who} found {other} Guilty and closed the case",
+        int(ESCAPED): f"{who} escaped and closed the case",
+        int(DISCARDED): f"{who} discarded {card}",
+        int(TOOK_TOKEN): f"{who} got an I Say token{' from ' if other else ''}{other}",
+        int(TOOK_TELEGRAM): f"{who} got a Telegram{' from ' if other else ''}{other}",
+    }
+    return texts[kind]
