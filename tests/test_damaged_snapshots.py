@@ -141,7 +141,11 @@ def test_junk_in_the_place_of_any_part_is_a_value_error(face: str) -> None:
 
 
 @each_face
-@pytest.mark.parametrize("junk", [np.array([1, 2, 3]), np.int64(5), np.zeros(2, STATE), object()], ids=repr)
+@pytest.mark.parametrize(
+    "junk",
+    [np.array([1, 2, 3]), np.int64(5), np.zeros(2, STATE), object()],
+    ids=str.split("array number records object"),
+)
 def test_junk_in_the_place_of_a_generator_s_numbers_is_a_value_error(face: str, junk: Any) -> None:
     env = FACES[face](TRIED["sleuth"].game, {"num_players": 3})
     env.reset()
