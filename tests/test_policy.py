@@ -306,7 +306,7 @@ def test_a_safetensors_file_of_something_else_is_refused(tmp_path: Path):
         ({"architecture": '{"kind": "mlp", "hidden": [1, 2, 3], "cells": [8], "activation": "relu"}'}, "lacks"),
         ({"architecture": '{"kind": "mlp", "hidden": [32], "cells": [8], "activation": "relu"}'}, "unknown tensors"),
         ({"architecture": '{"kind": "mlp", "hidden": 3, "cells": [8], "activation": "relu"}'}, "unknown architecture"),
-        ({"architecture": '{"kind": "mlp", "hidden": [32, 16], "cells": [8], "activation": "exec"}'}, "relu, tanh"),
+        ({"architecture": '{"kind": "mlp", "hidden": [32, 16], "cells": [8], "activation": "exec"}'}, "'relu', 'tanh'"),
         ({"architecture": "{}"}, "lacks"),
         (
             {"architecture": '{"kind": "mlp", "hidden": [32, 17], "cells": [8], "activation": "relu"}'},

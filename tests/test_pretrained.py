@@ -82,7 +82,7 @@ def test_it_is_an_opponent_of_learners(tmp_path: Path) -> None:
     config = make_config(
         read_yaml("{opponents: {bots: {pretrained:4p: 2.0}}, evaluation: {against: [pretrained:4p]}}", "text")
     )
-    assert list(Pool(config, tmp_path, Inputs(config, tmp_path)).bots) == ["pretrained:4p"]
+    assert list(Pool(config, tmp_path / "run", Inputs(config, tmp_path / "run")).bots) == ["pretrained:4p"]
 
 
 @pytest.mark.usefixtures("shipped")

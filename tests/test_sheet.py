@@ -263,7 +263,7 @@ TWO_THREADS = """
 import numpy as np
 from concurrent.futures import ThreadPoolExecutor
 from sleuth_env.deduction.evidence import make_evidence
-from sleuth_env.deduction.sheet import SHEET, propagate
+from sleuth_env.deduction.sheet import LEVEL, SHEET, propagate
 
 counts = [(h, cards, n, n) for h in range(4) for cards, n in ((range(36), 9), (range(h, 36, 5), 2))]
 evidence = make_evidence(4, range(36), counts).repeat(200)

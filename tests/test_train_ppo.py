@@ -39,6 +39,7 @@ def test_a_run_leaves_the_same_files_as_the_other_algorithm(tiny: Path, tmp_path
         "league.csv",
         "best.safetensors",
         "last.safetensors",
+        "inputs",
         "lock",
         "checkpoints",
         "pool",
