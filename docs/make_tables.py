@@ -132,23 +132,6 @@ def actions(body: str, game: Any = sleuth, players: range = PLAYERS) -> str:
     return markdown("block | size | in text | what it does", rows)
 
 
-def holmes_cards(body: str) -> str:
-    """Write the cards of I Say, Holmes!: title, category, copies, case value, what may follow, who is a target."""
-    counters = (("alibi", "alibi"), ("mastermind", "mastermind"))
-    rows = [
-        [
-            f"`{card['title']}`",
-            card["category"],
-            f"{card['copies']} x {card['value']}",
-            ", ".join(card["follows"] or ()) or "",
-            {"none": "", "one": "one", "optional": "may", "all": "all"}[card["target"]],
-            ", ".join(name for key, name in counters if card[key]),
-        ]
-        for card in holmes.CARDS["titles"]
-    ]
-    return markdown("title | category | copies x value: | may be followed by | target | counters", rows)
-
-
 def holmes_reconstructed(body: str) -> str:
     """Write what of I Say, Holmes! is reconstructed, and why so."""
     return markdown("key | what, and why", [[f"`{key}`", why] for key, why in holmes.RECONSTRUCTED.items()])
@@ -241,9 +224,6 @@ BUILDERS: dict[str, Callable[[str], str]] = {
     "configuration": configuration,
     "holmes_options": partial(options, game=holmes),
     "holmes_blocks": partial(blocks, game=holmes, players=HOLMES_PLAYERS),
-    "holmes_sizes": partial(sizes, game=holmes, players=HOLMES_PLAYERS),
-    "holmes_actions": partial(actions, game=holmes, players=HOLMES_PLAYERS),
-    "holmes_cards": holmes_cards,
     "holmes_reconstructed": holmes_reconstructed,
 }
 
