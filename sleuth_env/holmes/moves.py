@@ -224,7 +224,7 @@ def see_random(rules, s, viewer, other, number):
 
 @inner
 def give(rules, s, giver, receiver, title):
-    """Give a card, secretly (constabulary)."""
+    """Move a card of one hand into another, secretly (constabulary)."""
     take(s, giver, title)
     put(s, receiver, title)
     _add_to_look(s, giver, receiver, title, 1)

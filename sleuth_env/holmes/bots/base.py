@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any
-
 import numpy as np
 
 from ...bits import below
-from ...doors import decision
+from ...doors import deciding
 from ...kernels import inner
 from ..cards import NUM_AIMED, Options, make_rules
 from ..checked import checked_views
@@ -100,20 +96,8 @@ def any_card_but(rules, legal, excluded, bits):
 # --- bots ---
 
 
-def checking(act: Callable[[Any, np.ndarray, np.ndarray, np.ndarray], np.ndarray]) -> Any:
-    """Return a bot's ``act`` behind a check of its arguments; what it does not check is its ``kernel``.
-
-    Tables call the kernel (see `doors.unchecked`).
-    """
-
-    @wraps(act)
-    def checked(self: Bot, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-        given = decision(views, legal, seeds, VIEW, int(self.rules["num_actions"][0]))
-        checked_views(self.rules, given[0])
-        return act(self, *given)
-
-    checked.kernel = act  # type: ignore[attr-defined]
-    return checked
+# Every `act` is behind it.
+checking = deciding(VIEW, checked_views)
 
 
 class Bot:

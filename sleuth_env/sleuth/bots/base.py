@@ -6,16 +6,12 @@ questions whose worth is known, and what they do when there is nothing to ask.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any
-
 import numpy as np
 
 from ...bits import advance, below, members, mixed, popcount
 from ...deduction.evidence import EVIDENCE
 from ...deduction.sheet import LEVEL, SHEET, propagate
-from ...doors import decision
+from ...doors import deciding
 from ...kernels import inner, kernel
 from ..cards import NUM_PAIRS, NUM_SEARCH_CARDS, Options, card_kind, make_rules
 from ..checked import checked_views
@@ -176,20 +172,8 @@ def evidence_and_sheets(rules: np.ndarray, views: np.ndarray) -> tuple[np.ndarra
     return evidence, sheets
 
 
-def checking(act: Callable[[Any, np.ndarray, np.ndarray, np.ndarray], np.ndarray]) -> Any:
-    """Return a bot's ``act`` behind a check of its arguments; what it does not check is its ``kernel``.
-
-    Tables call the kernel (see `doors.unchecked`).
-    """
-
-    @wraps(act)
-    def checked(self: Bot, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-        given = decision(views, legal, seeds, VIEW, int(self.rules["num_actions"][0]))
-        checked_views(self.rules, given[0])
-        return act(self, *given)
-
-    checked.kernel = act  # type: ignore[attr-defined]
-    return checked
+# Every `act` is behind it.
+checking = deciding(VIEW, checked_views)
 
 
 class Bot:
