@@ -22,7 +22,7 @@ from sleuth_env.deduction.automata import PLAN
 from sleuth_env.deduction.counting import CAP, KEEP, measure, room_for
 from sleuth_env.deduction.evidence import EVIDENCE
 from sleuth_env.deduction.graph import RESULT
-from sleuth_env.deduction.sheet import SHEET, propagate
+from sleuth_env.deduction.sheet import LEVEL, SHEET, propagate
 from sleuth_env.sleuth import (
     FINISHED,
     VIEW,
@@ -146,7 +146,7 @@ def proved_turns(options: Options, bot: str, games: int) -> tuple[np.ndarray, np
         answered = (states["phase"] == OFFER) & (states["offer_at"] == 0)
         for seat in range(options.num_players):
             clues(rules, views[seat], evidence)
-            propagate(evidence, sheets)
+            propagate(evidence, sheets, LEVEL)
             proved = answered & (sheets["has"][:, options.num_players - 1] != 0)
             by_sheet[seat, proved] = np.minimum(by_sheet[seat, proved], states["turn_number"][proved])
             by_count[seat, proved] = np.minimum(by_count[seat, proved], by_sheet[seat, proved])

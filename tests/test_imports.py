@@ -45,7 +45,7 @@ FIRST_PARTY = {
     "game_doors": ("doors", "game"),
     # Cards, holders and counts; it has never heard of a game.
     "deduction/": ("bits", "doors", "kernels", "checks", "deduction"),
-    "deduction/evidence": ("checks", "doors"),
+    "deduction/evidence": ("checks", "doors", "kernels"),
     "deduction/sheet": ("bits", "kernels", "checks", "deduction.evidence"),
     # The game.
     "sleuth/cards": ("checks", "options"),

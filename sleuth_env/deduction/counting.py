@@ -22,7 +22,7 @@ import numpy as np
 from ..bits import advance, popcount
 from ..kernels import inner, kernel
 from .automata import AUTOMATA, INTRICATE, MAX_LAYERS, NO_DEAL, PLAN, make_plan
-from .evidence import MAX_HOLDERS
+from .evidence import MAX_CARDS, MAX_HOLDERS
 from .graph import EDGE, LIVE, NODE, grow, keep_live, new_slots, pack, sum_up
 from .questions import (
     FRAME,
@@ -94,6 +94,16 @@ def room_for(cap: int, keep: int) -> Room:
         found = found._replace(cap=cap, keep=keep)
     _rooms.room = found
     return found
+
+
+@kernel
+def are_cards(orders):
+    """Return whether orders (i8 [O, C]) consist of card numbers and -1."""
+    for order in orders:
+        for card in order:
+            if card < -1 or card >= MAX_CARDS:
+                return False
+    return True
 
 
 @kernel

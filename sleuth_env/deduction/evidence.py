@@ -9,12 +9,13 @@ all holders, and every holder has bounds on how many cards of each set they hold
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..checks import check_number, is_collection
 from ..doors import ANY, ArrayError, described, records
+from ..kernels import kernel
 
 MAX_HOLDERS = 7
 MAX_SETS = 48
@@ -154,22 +155,36 @@ def checked_evidence(evidence: np.ndarray) -> np.ndarray:
         found = records("evidence", evidence, EVIDENCE, (ANY,), "EVIDENCE")
     except ArrayError as error:
         raise EvidenceError(f"{error}; make_evidence returns such a record") from None
-    for name, least, most in (("num_holders", 1, MAX_HOLDERS), ("num_sets", 0, MAX_SETS)):
-        wrong = found[name][(found[name] < least) | (found[name] > most)]
-        if wrong.size:
-            raise EvidenceError(f"{name} must be an integer from {least} to {most}, got {wrong[0]}")
-    wrong = found["cards"][found["cards"] < 0]
-    if wrong.size:
-        raise EvidenceError(f"cards of the evidence must be a mask of the cards 0 to {MAX_CARDS - 1}, got {wrong[0]}")
-    used = np.arange(MAX_SETS) < found["num_sets"][:, None]
-    strange = used & ((found["sets"] & ~found["cards"][:, None]) != 0)
-    if strange.any():
-        row, place = np.argwhere(strange)[0].tolist()
-        raise EvidenceError(
-            f"the sets of the evidence must be subsets of its cards, {cards_of(found['cards'][row])}, "
-            f"got the mask {found['sets'][row, place]}"
-        )
+    row = _first_unsound(found)
+    if row >= 0:
+        raise EvidenceError(_unsoundness(found[row]))
     return found
+
+
+@kernel
+def _first_unsound(evidence: Any) -> int:
+    """Return the first row of evidence (EVIDENCE [B]) with a number or a set out of range; -1 if there is none."""
+    for b in range(evidence.size):
+        e = evidence[b]
+        if not 1 <= e["num_holders"] <= MAX_HOLDERS or not 0 <= e["num_sets"] <= MAX_SETS or e["cards"] < 0:
+            return b
+        for s in range(e["num_sets"]):
+            if e["sets"][s] & ~e["cards"]:
+                return b
+    return -1
+
+
+def _unsoundness(record: np.void) -> str:
+    """Return what is wrong with an unsound record of evidence."""
+    for name, least, most in (("num_holders", 1, MAX_HOLDERS), ("num_sets", 0, MAX_SETS)):
+        if not least <= record[name] <= most:
+            return f"{name} must be an integer from {least} to {most}, got {record[name]}"
+    cards = int(record["cards"])
+    if cards < 0:
+        return f"cards of the evidence must be a mask of the cards 0 to {MAX_CARDS - 1}, got {cards}"
+    sets = record["sets"][: record["num_sets"]].tolist()
+    strange = next(some for some in sets if some & ~cards)
+    return f"the sets of the evidence must be subsets of its cards, {cards_of(cards)}, got the mask {strange}"
 
 
 def _checked_holder(holder: int, num_holders: int) -> int:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checks import check_number, is_collection
-from ..doors import array, described
+from ..doors import ANY, ArrayError, array, described
 from .automata import NO_DEAL, PLAN
 from .conflicts import conflict
 from .counting import (
@@ -26,6 +26,7 @@ from .counting import (
     BROKEN,
     CAP,
     KEEP,
+    are_cards,
     count_modulo,
     draw,
     each_once,
@@ -339,16 +340,12 @@ def _checked_evidence(evidence: np.ndarray) -> np.ndarray:
 
 def _checked_orders(orders: np.ndarray, evidence: np.ndarray) -> np.ndarray:
     """Check that every order has each of the evidence's cards once; return the orders as i8."""
-    found = np.asarray(orders)
-    if (
-        found.ndim != 2
-        or not len(found)
-        or found.dtype.kind not in "iu"
-        or found.min(initial=-1) < -1
-        or found.max(initial=-1) >= MAX_CARDS
-    ):
-        raise EvidenceError(f"orders must be rows of card numbers, -1 for none, got {found!r:.200}")
-    found = array("orders", found, np.int64, found.shape)
+    try:
+        found = array("orders", orders, np.int64, (ANY, ANY))
+    except ArrayError:
+        found = np.empty((0, 0), np.int64)
+    if not len(found) or not are_cards(found):
+        raise EvidenceError(f"orders must be rows of card numbers, -1 for none, got {orders!r:.200}")
     cards = evidence["cards"][0]
     if not each_once(found, cards):
         raise EvidenceError(f"every order must have each of the cards {cards_of(cards)} once")
