@@ -48,7 +48,7 @@ class Described:
         values: the legal values, in words.
         meaning: what it settles, one phrase.
         minor: whether a policy that was trained under one value can play under another: it changes
-            neither the size of anything nor what an action is worth.
+            neither the size of anything nor what an action does.
     """
 
     name: str

@@ -67,6 +67,24 @@ def test_what_is_wrong_with_the_arguments_is_said(
     assert shown.out == ""
 
 
+# The least that each script measures.
+LEAST = [
+    ("throughput", "--players 3 --seconds 0.01 --repeat 1"),
+    ("worlds", "--players 3 --games 1 --positions 2"),
+    ("sheet", "--games 10"),
+    pytest.param("startup", "--repeats 1", marks=pytest.mark.slow),
+    pytest.param("learners", "--players 3 --seconds 1 --turns 1", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("script", "words"), LEAST)
+def test_a_script_measures_to_its_end(
+    script: str, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(script, words, monkeypatch)
+    assert capsys.readouterr().out.strip()
+
+
 def row(bot: str, wins: float) -> dict[str, Any]:
     """Return a row of benchmarks/tables.json."""
     shares = {field: [wins, wins - 0.1, wins + 0.1] for field in ("random", "cautious", "sheet")}

@@ -300,6 +300,18 @@ def test_invariants_hold_in_many_games(named: dict[str, Any], num_players: int) 
     assert (places.min(1) == 1).all()
 
 
+def test_whoever_closes_the_only_case_wins_where_cases_are_paid_for() -> None:
+    games = Games(Options(4, cases=1, reward="case"), np.arange(100, dtype=np.uint64))
+    for _ in games.moments():
+        pass
+    places = np.zeros((100, 4), np.int32)
+    standings(games.rules, games.states, places)
+    closers = games.states["last_closer"]
+    assert (closers >= 0).all()
+    assert ((places == 1) == (np.arange(4) == closers[:, None])).all()
+    assert (places[places != 1] == 2).all()
+
+
 def test_a_row_of_a_batch_is_a_batch_of_one() -> None:
     options = Options(5, fast_play=True)
     seeds = np.array([3, 1, 4, 15, 9], np.uint64)

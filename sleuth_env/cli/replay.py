@@ -46,9 +46,7 @@ def make_parser(words: Sequence[str]) -> Parser:
     parser.add_argument(
         "--steps", type=steps, metavar="FROM:TO", help="only these steps, from 1; either end may be left out"
     )
-    text = (
-        "with a viewpoint: what that player knew whenever they asked or accused, and what was best to ask, in a table"
-    )
+    text = "with a viewpoint: a table of what that player knew at their decisions"
     parser.add_argument("--review", action="store_true", help=text)
     parser.add_argument("--pause", action="store_true", help="wait for Enter after each step")
     return parser

@@ -280,7 +280,10 @@ class Options:
 
     num_players: int = option(4, "3 to 8", "number of players")
     cases: int = option(
-        0, "0 or more", "number of cases after which the game ends at the latest; 0: it ends with His Last Bow only"
+        0,
+        "0 or more",
+        "number of cases after which the game ends at the latest; 0: it ends with His Last Bow only",
+        minor=True,
     )
     fast_play: bool = option(
         False, "False, True", "any number of cards may be played in a turn (variant), instead of a second one"
@@ -301,6 +304,7 @@ class Options:
         "winner",
         "winner, rank, points, case",
         "what is paid for: the victory, the place, the points, or each closed case",
+        minor=True,
     )
     max_turns: int = option(1500, "1 or more", "number of turns after which the game is truncated", minor=True)
 

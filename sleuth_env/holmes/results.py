@@ -9,13 +9,8 @@ import numpy as np
 
 from ..game import GOING_ON, TERMINATED, TRUNCATED
 from ..kernels import inner, kernel
-from .cards import CASE, NUM_BOOKS, NUM_SAY_TYPES, NUM_TELEGRAMS, NUM_VILLAINS, RANK
-from .cards import POINTS as POINTS_REWARD
+from .cards import CASE, NUM_BOOKS, NUM_SAY_TYPES, NUM_TELEGRAMS, NUM_VILLAINS, POINTS, RANK
 from .state import ARRESTED, ESCAPED, FINISHED, KIND
-
-# What orders the players, in this order of importance.
-MERITS = 4
-POINTS, NUM_OWN_BOOKS, NUM_OWN_VILLAINS, NUM_OWN_SAY = range(MERITS)
 
 
 @inner
@@ -52,10 +47,13 @@ def points_of(rules, s, seat):
 
 @inner
 def _merit(rules, s, seat):
-    """Return a number that orders the players by points, Books, Villain tokens and I Say tokens.
+    """Return a number that orders the players: by points, Books, Villain tokens and I Say tokens.
 
-    Points lie between -1000 and 1000; of a kind of tokens there are fewer than 16.
+    Points lie between -1000 and 1000; of a kind of tokens there are fewer than 16. Where closed
+    cases are paid for, they alone count.
     """
+    if rules["reward"] == CASE:
+        return int(s["closed"][seat])
     books = 0
     for book in range(NUM_BOOKS):
         books += s["books"][book] == seat
@@ -83,7 +81,7 @@ def _share(rules, first, number):
 def _final_rewards(rules, s, row):
     """Write what each seat gets at the end of a game."""
     num_players = int(rules["num_players"])
-    if rules["reward"] == POINTS_REWARD:
+    if rules["reward"] == POINTS:
         total = 0
         for seat in range(num_players):
             total += points_of(rules, s, seat)

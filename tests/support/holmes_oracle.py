@@ -139,6 +139,8 @@ class Oracle:
         self.turn_number = 1
         self.case_number = 1
         self.books: list[list[str]] = [[] for _ in self.seats]
+        # Cases that each seat has closed.
+        self.closed = [0 for _ in self.seats]
         self.villain_tokens: list[list[str]] = [[] for _ in self.seats]
         self.say: list[dict[str, int]] = [{} for _ in self.seats]
         self.telegrams: list[list[str]] = [[] for _ in self.seats]
@@ -820,6 +822,7 @@ class Oracle:
         self._close(seat)
 
     def _close(self, closer: int) -> None:
+        self.closed[closer] += 1
         if self.options.reward == "case":
             self.pay = [1.0 if seat == closer else -1 / (self.n - 1) for seat in self.seats]
         if self.in_play:
@@ -846,6 +849,8 @@ class Oracle:
 
     def places(self) -> list[int]:
         """Return every seat's place as things stand; equals share one."""
+        if self.options.reward == "case":
+            return [1 + sum(other > own for other in self.closed) for own in self.closed]
         points = self.points()
         merits = [
             (points[seat], len(self.books[seat]), len(self.villain_tokens[seat]), len(self.say[seat]))
