@@ -18,7 +18,7 @@ import numpy as np
 import sleuth_env.sleuth as sleuth
 from sleuth_env.cli.arguments import whole
 from sleuth_env.deduction.evidence import EVIDENCE
-from sleuth_env.deduction.sheet import SHEET, propagate
+from sleuth_env.deduction.sheet import LEVEL, SHEET, propagate
 from sleuth_env.matches.match import play_match
 from sleuth_env.sleuth.clues import clues
 from sleuth_env.sleuth.state import TURN
@@ -92,7 +92,7 @@ def sheet_figures(options: sleuth.Options, views: np.ndarray) -> tuple[list[floa
     def read(part: slice) -> None:
         """Update the sheets of some views."""
         clues(rules, views[part], evidence[part])
-        propagate(evidence[part], sheets[part])
+        propagate(evidence[part], sheets[part], LEVEL)
 
     updates = []
     solved = []
