@@ -6,6 +6,7 @@ importing anything of `sleuth_env` imports Gymnasium first.
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
@@ -23,6 +24,8 @@ STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "S
 TYPED = [getattr(signal, name) for name in ("SIGINT", "SIGBREAK") if hasattr(signal, name)]
 # Seconds. The end of a session or a terminal sends several signals, which count as one.
 ECHO = 5
+# Seconds after which a stop that was dropped is tried again.
+AGAIN = 0.05
 
 
 # --- signals ---
@@ -55,9 +58,12 @@ def noted_signals() -> Iterator[list[int]]:
     """Note signals and raise KeyboardInterrupt.
 
     A library that is being imported may turn the exception into another error; the note stays.
+    Python drops what a callback raises that nobody has called from Python, such as one of the
+    compiler's; it is then raised again.
     """
     came: list[int] = []
     last = -float(ECHO)
+    report_before = sys.unraisablehook
 
     def stop(number: int, _: object) -> None:
         """Note it and stop; what is being saved is not stopped by an echo."""
@@ -70,8 +76,33 @@ def noted_signals() -> Iterator[list[int]]:
         if not echo:
             raise KeyboardInterrupt
 
-    with handled(stop):
-        yield came
+    def dropped(report: Any) -> None:
+        """Raise a dropped exception of ours again, when the callback is left; report any other."""
+        nonlocal last
+        if not came or not isinstance(report.exc_value, KeyboardInterrupt):
+            report_before(report)
+            return
+        last = -float(ECHO)
+        again = threading.Timer(AGAIN, interrupt_main_thread, [came[-1]])
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = dropped
+    try:
+        with handled(stop):
+            yield came
+    finally:
+        sys.unraisablehook = report_before
+
+
+def interrupt_main_thread(number: int) -> None:
+    """Send a signal to the main thread of this process, which may be asleep."""
+    main_thread = threading.main_thread().ident
+    if hasattr(signal, "pthread_kill") and main_thread is not None:
+        signal.pthread_kill(main_thread, number)
+    else:
+        # Windows wakes no sleeper by it.
+        _thread.interrupt_main(signal.Signals(number))
 
 
 # --- streams ---

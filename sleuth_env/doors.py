@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from types import MethodType
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -50,6 +50,11 @@ class AtLeast:
 
 
 # --- one array ---
+
+
+def is_array(value: Any) -> TypeGuard[NDArray[Any]]:
+    """Return whether a value is an array all of whose numbers count: a mask would be forgotten."""
+    return isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray)
 
 
 def array(name: str, value: Any, dtype: DTypeLike, shape: Shape) -> NDArray[Any]:
@@ -107,7 +112,12 @@ def numbers_of(value: Any, number: int) -> NDArray[np.int64] | None:
     Whether they are actions is for the rules to say.
     """
     found = _as_array(value)
-    if found is None or found.shape != (number,) or found.dtype.kind not in "iu":
+    if (
+        found is None
+        or found.shape != (number,)
+        or found.dtype.kind not in "iu"
+        or not _holds(np.dtype(np.int64), found)
+    ):
         return None
     return found.astype(np.int64)
 
@@ -141,7 +151,7 @@ def records(name: str, value: Any, dtype: DTypeLike, shape: Shape, kind: str = "
     wanted = np.dtype(dtype)
     if _is_plain(value, wanted) and _fits(value.shape, shape):
         return cast(Records, value)
-    if not isinstance(value, np.ndarray) or value.dtype != wanted or not _fits(value.shape, shape):
+    if not is_array(value) or value.dtype != wanted or not _fits(value.shape, shape):
         raise _refusal(name, f"{kind} records", shape, value)
     return _copied(value, wanted)
 
@@ -159,8 +169,7 @@ def one_record(name: str, value: Any, dtype: DTypeLike, kind: str = "such") -> R
         ArrayError: it is something else.
     """
     wanted = np.dtype(dtype)
-    is_array = isinstance(value, (np.ndarray, np.void)) and not isinstance(value, np.ma.MaskedArray)
-    if not is_array or value.dtype != wanted or value.shape not in ((), (1,)):
+    if not (is_array(value) or isinstance(value, np.void)) or value.dtype != wanted or value.shape not in ((), (1,)):
         raise ArrayError(f"{name} must be one {kind} record, or an array of one, got {described(value)}")
     found = np.zeros(1, wanted)
     found[0] = value if value.shape == () else value[0]
@@ -184,13 +193,7 @@ def written(
         ArrayError: it is not such an array, or is read-only.
     """
     wanted = np.dtype(dtype)
-    masked = isinstance(value, np.ma.MaskedArray)
-    fits = (
-        isinstance(value, np.ndarray)
-        and not masked
-        and _fits(value.shape, shape)
-        and _takes(value.dtype, wanted, only_marks)
-    )
+    fits = is_array(value) and _fits(value.shape, shape) and _takes(value.dtype, wanted, only_marks)
     if not fits:
         what = f"{kind} records" if wanted.names else f"an array that holds {wanted}"
         raise _refusal(name, what, shape, value)

@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from enum import EnumMeta
+from enum import Enum, EnumMeta
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -190,8 +190,8 @@ def _described(function: FunctionType) -> tuple[str, list[Any]]:
     """Return what a function is made of as text, and the functions that it may call."""
     closure = (cell.cell_contents for cell in function.__closure__ or ())
     values = [*_globals_of(function), *zip(function.__code__.co_freevars, closure, strict=True)]
-    callees = [value for _, value in values if _function_of(value)]
-    for _, value in values:
+    callees = [*_functions_among([value for _, value in values]), *_functions_among(function.__defaults__)]
+    for value in callees.copy():
         if isinstance(value, FunctionType) and not _in_library(value):
             # Kernels can call it only as it was overloaded, and that stands in its module.
             callees += _functions_in(value.__module__)
@@ -202,6 +202,13 @@ def _described(function: FunctionType) -> tuple[str, list[Any]]:
         *sorted(f"{name}={_text(value)}" for name, value in values),
     ]
     return _digest(parts), [callee for callee in callees if not _in_library(callee)]
+
+
+def _functions_among(value: Any) -> list[Any]:
+    """Return the functions that a value is, or that it holds."""
+    if isinstance(value, (tuple, list)):
+        return [function for part in value for function in _functions_among(part)]
+    return [value] if _function_of(value) else []
 
 
 def _functions_in(module: str) -> list[Any]:
@@ -215,10 +222,17 @@ def _globals_of(function: FunctionType) -> Iterator[tuple[str, Any]]:
     names = sorted({name for code in _codes(function.__code__) for name in code.co_names})
     for name in names:
         if name in function.__globals__:
-            value = function.__globals__[name]
-            yield name, value
-            if isinstance(value, ModuleType) and not _in_library(value):
-                yield from ((f"{name}.{of}", getattr(value, of)) for of in names if hasattr(value, of))
+            yield from _read_of(name, function.__globals__[name], names)
+
+
+def _read_of(name: str, value: Any, names: list[str]) -> Iterator[tuple[str, Any]]:
+    """Iterate over a value and, if it is a module, over those of some names that are in it."""
+    yield name, value
+    if isinstance(value, ModuleType) and not _in_library(value):
+        for of in names:
+            # A module that knows one that knows it would never end: a name is read once on the way.
+            if hasattr(value, of) and of not in name.split("."):
+                yield from _read_of(f"{name}.{of}", getattr(value, of), names)
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -246,8 +260,10 @@ def _text(value: Any) -> str:
         return f"{type(value).__name__}({', '.join(sorted(map(_text, value)))})"
     if isinstance(value, dict):
         return f"dict({', '.join(sorted(f'{_text(key)}: {_text(of)}' for key, of in value.items()))})"
+    if isinstance(value, Enum):
+        return f"{type(value).__qualname__}.{value.name}={_text(value.value)}"
     if isinstance(value, EnumMeta):
-        return f"{value.__qualname__}({', '.join(map(repr, value))})"
+        return f"{value.__qualname__}({', '.join(map(_text, value))})"
     if isinstance(value, (np.ndarray, np.generic)):
         return f"{value.dtype!r} {value.shape} {value.strides} {_digest([value.tobytes()])}"
     if isinstance(value, CodeType):

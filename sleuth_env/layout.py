@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .bits import lowest
-from .doors import ArrayError, described
+from .doors import ArrayError, described, is_array
 from .kernels import inner, kernel
 
 INT8_ONE = 127
@@ -349,7 +349,7 @@ class Observer:
     """
 
     def __init__(self, layout: Layout, views: np.ndarray) -> None:
-        if getattr(views, "dtype", None) != layout.view:
+        if not is_array(views) or views.dtype != layout.view:
             raise ArrayError(f"views must be VIEW records, of the shape (any,), got {described(views)}")
         if views.ndim != 1 or not views.flags.c_contiguous or not views.flags.aligned:
             raise ArrayError(
@@ -382,7 +382,7 @@ class Observer:
         if not 0 <= number <= self._views.size:
             raise ValueError(f"there are {self._views.size} views to write the first of, got {number}")
         shape = (number, self.layout.size)
-        if not isinstance(out, np.ndarray):
+        if not is_array(out):
             raise ArrayError(f"out must be float32 or int8 of the shape {shape}, got {described(out)}")
         if not out.flags.writeable:
             raise ArrayError("out cannot be written to: it is read-only")

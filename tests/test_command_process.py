@@ -143,6 +143,30 @@ def test_ctrl_c_is_answered_though_a_library_swallows_it() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "sleuth: interrupted\n")
 
 
+DROPPING = """
+import ctypes, os, signal, time
+
+@ctypes.CFUNCTYPE(None)
+def from_outside():
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(0)
+
+class Player:
+    name = "dropping"
+
+    def act(self, views, legal, seeds):
+        from_outside()
+        time.sleep(60)
+"""
+
+
+def test_a_signal_that_comes_in_a_callback_of_a_library_stops_the_command(tmp_path: Path) -> None:
+    (tmp_path / "dropping.py").write_text(DROPPING)
+    words = [sys.executable, "-m", "sleuth_env", "match", "dropping:Player", "sheet", "sheet", "--games", "3"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=50)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "sleuth: interrupted\n")
+
+
 def test_the_script_is_the_one_that_answers_ctrl_c() -> None:
     text = (Path(__file__).parents[1] / "pyproject.toml").read_text()
     assert 'sleuth = "sleuth_command:main"\n' in text

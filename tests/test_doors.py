@@ -327,13 +327,14 @@ def test_no_form_is_compiled_for_again() -> None:
 def refused(door: str, changed: dict[str, Any], name: str) -> None:
     """Check that a call is refused in one line that names the argument, and that nothing changes."""
     arguments = DOORS[door].arguments() | changed
-    before = {key: value.tobytes() for key, value in arguments.items() if isinstance(value, np.ndarray)}
+    arrays = {key: np.asarray(value) for key, value in arguments.items() if isinstance(value, np.ndarray)}
+    before = {key: value.tobytes() for key, value in arrays.items()}
     with pytest.raises(ValueError, match=r"^[^\n]{10,400}$") as caught:
         DOORS[door].call(*arguments.values())
     assert not isinstance(caught.value, Contradiction)
     assert name in str(caught.value)
     for key, value in before.items():
-        assert value == arguments[key].tobytes(), f"{key} has changed"
+        assert value == arrays[key].tobytes(), f"{key} has changed"
 
 
 WRONG: dict[str, Callable[[np.ndarray], Any]] = {
@@ -348,6 +349,7 @@ WRONG: dict[str, Callable[[np.ndarray], Any]] = {
     "None": lambda array: None,
     "a text": lambda array: "views",
     "masked": lambda array: np.ma.masked_array(np.zeros(array.shape, np.int64)),
+    "masked, of the same kind": np.ma.masked_array,
 }
 
 

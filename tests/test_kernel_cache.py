@@ -31,6 +31,11 @@ LABEL = "on"
 
 class Kind(enum.IntEnum):
     LOW = 3
+
+class Mode(enum.Enum):
+    SLOW = 6
+
+STEP = 20
 """,
     "parts": """
 from numba.extending import overload
@@ -49,13 +54,21 @@ def scaled(number):
     return number * constants.FACTOR
 
 @kernel
+def dotted(number):
+    return number + 30
+
+@kernel
 def called(number, more=1):
     return number + more
 """,
     "whole": """
+import warnings
 import numpy as np
+import toy.constants
+import toy.parts
+from numba.core.errors import NumbaExperimentalFeatureWarning
 from sleuth_env.kernels import kernel
-from .constants import LABEL, WEIGHTS, Kind
+from .constants import LABEL, WEIGHTS, Kind, Mode
 from .parts import called, scaled, taught
 
 def adder(by):
@@ -65,6 +78,10 @@ def adder(by):
     return added
 
 added = adder(4)
+# As numba calls functions in a tuple.
+warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
+adders = (adder(40), adder(50))
+mode = Mode.SLOW
 
 @kernel
 def run(number):
@@ -73,10 +90,11 @@ def run(number):
     square = lambda value: value ** 2
     if LABEL == "on":
         total += square(number)
+    total += toy.constants.STEP + toy.parts.dotted(0) + adders[0](0) + mode.value
     return added(total)
 """,
 }
-RESULT = 7 * 2 + 8 + 17 + 5 + 3 + 49 + 4
+RESULT = 7 * 2 + 8 + 17 + 5 + 3 + 49 + 4 + 20 + 30 + 40 + 6
 # What is changed: the file, the text there, what stands there instead, what it adds to the result.
 EDITS = {
     "a constant of another file": ("constants", "FACTOR = 2", "FACTOR = 3", 7),
@@ -88,6 +106,10 @@ EDITS = {
     "a default": ("parts", "more=1", "more=2", 1),
     "what numba was taught": ("parts", "lambda number: number + 10", "lambda number: number + 11", 1),
     "a closure": ("whole", "adder(4)", "adder(5)", 1),
+    "a constant by its dotted name": ("constants", "STEP = 20", "STEP = 21", 1),
+    "a kernel by its dotted name": ("parts", "number + 30", "number + 31", 1),
+    "a closure in a tuple": ("whole", "adder(40)", "adder(41)", 1),
+    "a member of an enumeration": ("constants", "SLOW = 6", "SLOW = 7", 1),
     "a function within": ("whole", "value ** 2", "value ** 2 + 1", 1),
     "itself": ("whole", "return added(total)", "return added(total) + 1", 1),
 }

@@ -91,7 +91,8 @@ def test_a_bot_that_returns_no_actions_is_named(chosen: object) -> None:
     table.deal([0], [1])
     before = table.states.tobytes()
     with pytest.raises(
-        MatchError, match=r"bot 'spy' must return one action for each game, integers of the shape \(1,\)"
+        MatchError,
+        match=r"bot 'spy' must return one action for each game, integers that fit int64, of the shape \(1,\)",
     ):
         table.play_round()
     assert table.states.tobytes() == before

@@ -133,7 +133,7 @@ def test_what_is_no_function_or_record_is_refused(function: Any, named: dict[str
 def test_what_is_no_action_a_row_is_refused(returned: Any):
     table = Table(sleuth, THREE, 1, [wrap_policy(lambda observations, masks: returned, "raw", name="odd")], 0)
     table.deal(0, 1)
-    with pytest.raises(PolicyError, match="odd must return one action a row, integers of the shape"):
+    with pytest.raises(PolicyError, match="odd must return one action a row, integers that fit int64, of the shape"):
         table.play_round()
 
 
@@ -196,12 +196,14 @@ def test_a_file_may_import_its_neighbours_and_use_dataclasses(folder: Path):
         ("syntax.py:Bot", r"syntax.py:2: SyntaxError"),
         ("failing.py:Bot", r"failing.py:2: ZeroDivisionError"),
         ("leaving.py:Bot", r"leaving.py:1: SystemExit"),
+        ("closing.py:Bot", r"closing.py:1: GeneratorExit"),
     ],
 )
 def test_a_mistake_in_a_file_is_one_line_with_its_place(folder: Path, text: str, message: str):
     (folder / "syntax.py").write_text("\nclass :\n")
     (folder / "failing.py").write_text("\n1 / 0\n")
     (folder / "leaving.py").write_text("raise SystemExit(1)\n")
+    (folder / "closing.py").write_text("raise GeneratorExit\n")
     with pytest.raises(PolicyError, match=message) as error:
         make_player(text, THREE)
     assert "\n" not in str(error.value)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..checks import check_number, is_collection
-from ..doors import ANY, ArrayError, array, described
+from ..doors import ANY, ArrayError, array, described, is_array
 from .automata import NO_DEAL, PLAN
 from .conflicts import conflict
 from .counting import (
@@ -331,7 +331,7 @@ class Worlds:
 
 def _checked_evidence(evidence: np.ndarray) -> np.ndarray:
     """Check that evidence can be counted, and return it."""
-    if not isinstance(evidence, np.ndarray) or evidence.dtype != EVIDENCE or evidence.shape != (1,):
+    if not is_array(evidence) or evidence.dtype != EVIDENCE or evidence.shape != (1,):
         raise EvidenceError(
             f"evidence must be one EVIDENCE record in an array, as make_evidence returns it, got {described(evidence)}"
         )

@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..checks import check_number, check_seed, whole_number
+from ..doors import is_array
 
 Bools = NDArray[np.bool_]
 MUST_RESET = (
@@ -77,7 +78,7 @@ def rows_to_reset(options: dict[str, Any] | None, dealt: Bools) -> Bools:
     mask = (options or {}).get("reset_mask")
     if mask is None:
         return np.ones(len(dealt), np.bool_)
-    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != dealt.shape or not mask.any():
+    if not is_array(mask) or mask.dtype != np.bool_ or mask.shape != dealt.shape or not mask.any():
         raise ValueError(f"reset_mask must be an array of {len(dealt)} bools, one of them True, got {mask!r}")
     if not (mask | dealt).all():
         raise gymnasium.error.ResetNeeded("the first reset deals every game: call reset() without a reset_mask")

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..doors import is_array
 from ..game import Game, Records, opaque
 
 NOT_A_SNAPSHOT = "that is not a snapshot, which get_state() takes"
@@ -153,7 +154,7 @@ def misfit(name: str, value: Any) -> ValueError:
 
 def of_kind(value: Any, dtype: Any, shape: tuple[int, ...]) -> bool:
     """Return whether something is an array of this type and shape."""
-    return isinstance(value, np.ndarray) and value.dtype == dtype and value.shape == shape
+    return is_array(value) and value.dtype == dtype and value.shape == shape
 
 
 def like(array: NDArray[Any], least: float | None = None, most: float | None = None) -> Fits:

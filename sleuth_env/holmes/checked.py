@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..doors import ANY, ArrayError, Ranges, described, records
+from ..doors import ANY, ArrayError, Ranges, described, is_array, records
 from ..options import OptionError
 from .cards import (
     AFOOT,
@@ -48,7 +48,7 @@ def checked_rules(given: Any) -> np.ndarray:
     Raises:
         ArrayError: these are not rules that `make_rules` returns.
     """
-    if not isinstance(given, np.ndarray) or given.dtype != RULES or given.shape != (1,):
+    if not is_array(given) or given.dtype != RULES or given.shape != (1,):
         raise ArrayError(f"rules must be what make_rules returns, got {described(given)}")
     return _rules_of(given.tobytes())
 

@@ -237,8 +237,8 @@ def _told(text: str, file: str | None) -> Iterator[None]:
     start = f"player {text}"
     try:
         yield
-    # A module that ends the process while it is imported is a mistake, too.
-    except (Exception, SystemExit) as error:
+    # A module that ends the process while it is imported is a mistake, too; so is whatever else stops no process.
+    except (Exception, SystemExit, GeneratorExit) as error:
         # The package's own complaints are in the user's terms already.
         known = isinstance(error, (PolicyError, MatchError))
         if known and str(error).startswith(start):

@@ -420,6 +420,6 @@ def checked_actions(bot: Player, chosen: Any, number: int) -> NDArray[np.int64]:
     if actions is None:
         raise MatchError(
             f"bot {bot.name!r} must return one action for each game, "
-            f"integers of the shape {(number,)}, but returned {described(chosen)}"
+            f"integers that fit int64, of the shape {(number,)}, but returned {described(chosen)}"
         )
     return actions

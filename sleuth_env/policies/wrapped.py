@@ -123,7 +123,7 @@ class WrappedPolicy:
         actions = numbers_of(chosen, len(views))
         if actions is None:
             raise PolicyError(
-                f"{self.name} must return one action a row, integers of the shape {(len(views),)}, "
+                f"{self.name} must return one action a row, integers that fit int64, of the shape {(len(views),)}, "
                 f"but returned {described(chosen)}"
             )
         return actions
