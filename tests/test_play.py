@@ -503,6 +503,34 @@ def test_a_saved_game_is_gone_on_with_as_if_it_had_not_been_left(
     assert cut.read_text() == whole.read_text()
 
 
+def test_what_was_decided_before_a_game_was_left_can_be_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "game.txt"
+    played(monkeypatch, capsys, "exchange\nundo\nexchange\n\n", "--save", str(path))
+    taken = len(sleuth.parse_game(path.read_text()).actions)
+    assert "# decisions taken back: 1\n" in path.read_text()
+    type_in(monkeypatch, "undo\nundo\nundo\n")
+    assert main(["play", "--continue", str(path), "--save", str(path)]) == 0
+    told = said(capsys)[0]
+    assert told.count("Your last decision was taken back.") == 2
+    assert told.count("There is no decision of yours to take back.") == 1
+    assert "# decisions taken back: 3\n" in path.read_text()
+    assert 0 == len(sleuth.parse_game(path.read_text()).actions) < taken
+
+
+def test_a_game_against_a_bundled_policy_is_gone_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "game.txt"
+    named = ["--opponents", "racer,pretrained:3p"]
+    type_in(monkeypatch, "exchange\n")
+    assert main(["play", "--seed", "5", *named, "--save", str(path)]) == 0
+    type_in(monkeypatch, "")
+    assert main(["play", "--continue", str(path), "--save", str(path)]) == 0
+    assert "--opponents racer,pretrained:3p\n" in path.read_text()
+
+
 @pytest.mark.parametrize(
     ("text", "words", "message"),
     [

@@ -11,7 +11,7 @@ from typing import Any
 from ..checks import check_number
 from ..game import DEFAULT_GAME, Bot, Transcribed, name_of, needed
 from ..matches.players import make_players
-from ..policies.policy_file import pretrained_names
+from ..policies.policy_file import PRETRAINED, PolicyError, located
 from .arguments import LISTED, CommandError, check_writable, file_name, listed, named_options, perhaps_whole
 from .parser import Parser, add_game, add_greedy, add_options, add_seed, chosen_game, command_parser, seats_help
 from .replay import MOST_TEXT, game_of
@@ -26,6 +26,7 @@ DESCRIPTION = (
 PLAYERS = 3
 # What a game text says, in a comment, of how it was played.
 REMARK = re.compile(r"^# sleuth play --seat (\d{1,3}) --seed (\d{1,20}) --opponents (\S+)$", re.M)
+TAKEN_BACK = re.compile(r"^# decisions taken back: (\d{1,9})$", re.M)
 
 
 def make_parser(words: Sequence[str]) -> Parser:
@@ -115,15 +116,27 @@ def seat_word(text: str) -> int | str:
     return perhaps_whole(text.removeprefix("player_"))
 
 
-def _session(args: argparse.Namespace, options: Any, opponents: str, record: Any = None) -> Session:
-    """Make the session of a new game, or of one that is gone on with."""
+def _session(
+    args: argparse.Namespace, options: Any, opponents: str, record: Any = None, taken_back: int = 0
+) -> Session:
+    """Make the session of a new game, or of one that is gone on with, see `Session`."""
     seat = 0 if args.seat is None else args.seat
     check_number("--seat", seat, 0, options.num_players - 1, CommandError)
     seed = secrets.randbits(32) if args.seed is None else args.seed
     bots = _opponents(args, options, opponents)
     reader = line_reader()
     return Session(
-        args.game, options, bots, seat, seed, reader, _show, in_colour(), record=record, confirm=not args.no_confirm
+        args.game,
+        options,
+        bots,
+        seat,
+        seed,
+        reader,
+        _show,
+        in_colour(),
+        record=record,
+        taken_back=taken_back,
+        confirm=not args.no_confirm,
     )
 
 
@@ -151,16 +164,25 @@ def _continued(args: argparse.Namespace) -> Session:
     if found:
         args.seat = int(found[1]) if args.seat is None else args.seat
         args.seed = int(found[2]) % 2**64 if args.seed is None else args.seed
-    return _session(args, record.options, opponents, record)
+    taken_back = TAKEN_BACK.search(text)
+    return _session(args, record.options, opponents, record, int(taken_back[1]) if taken_back else 0)
 
 
 def _harmless_opponents(args: argparse.Namespace, names: str) -> str:
     """Return the opponents that a text names; no file is opened because a text says so."""
-    known = {*args.game.BOTS, *pretrained_names(args.game.NAME)}
-    foreign = [name for name in names.split(",") if name not in known]
+    game = args.game
+    foreign = [name for name in names.split(",") if name not in game.BOTS and not _is_bundled(name, game.NAME)]
     if foreign:
         raise CommandError(f"the game was played against {foreign[0][:40]!r}: name the opponents by --opponents")
     return names
+
+
+def _is_bundled(name: str, game: str) -> bool:
+    """Return whether a name is that of a policy which comes with the package, or its short form."""
+    try:
+        return name.startswith(PRETRAINED) and located(name, game) != name
+    except PolicyError:
+        return False
 
 
 def _show(text: str) -> None:

@@ -102,6 +102,7 @@ class Session:
         colour: whether the sheet is coloured.
         record: a game that is gone on with, as `parse_game` returns it; the seed then settles no
             more than the bots' random choices.
+        taken_back: the number of decisions that had been taken back in it.
         confirm: whether to ask before an action that may lose the game is taken.
 
     Raises:
@@ -119,6 +120,7 @@ class Session:
         write: Callable[[str], object],
         colour: bool = False,
         record: Any = None,
+        taken_back: int = 0,
         confirm: bool = True,
     ) -> None:
         self.telling = needed(game, Told).telling
@@ -139,6 +141,7 @@ class Session:
         self.table.deal(0, seed)
         self.actions: list[int] = []
         self.undone = 0
+        self._undone_before = taken_back
         self._decided: list[int] = []  # how many actions had been taken before each of the person's decisions
         self._waits = False
         self._listed: dict[int, str] = {}
@@ -148,7 +151,7 @@ class Session:
             self.table.states[0] = record.first_state
         self.first_state = self.table.states[0].copy()
         if record is not None:
-            self._go_to(record.actions.tolist())
+            self._decided = self._go_to(record.actions.tolist())
 
     @property
     def view(self) -> Any:
@@ -164,8 +167,9 @@ class Session:
     def _remarks(self) -> Iterator[str]:
         opponents = ",".join(one_line(bot.name) for bot in self.table.bots)
         yield f"sleuth play --seat {self.seat} --seed {self.seed} --opponents {opponents}"
-        if self.undone:
-            yield f"decisions taken back: {self.undone}"
+        undone = self._undone_before + self.undone
+        if undone:
+            yield f"decisions taken back: {undone}"
 
     @cached_property
     def action_names(self) -> list[str]:
@@ -427,21 +431,28 @@ class Session:
         self._go_to(self.actions[:kept])
         self.write("Your last decision was taken back.")
 
-    def _go_to(self, actions: Sequence[int]) -> None:
+    def _go_to(self, actions: Sequence[int]) -> list[int]:
         """Play the game again from its deal, with given actions.
 
         To players that remember games it is a new one, which they are led through: of what was
         taken back they know nothing.
+
+        Returns:
+            How many actions had been taken before each of the person's.
         """
+        own = []
         seats = self.table.seats.copy()
         self.table.deal(0, self.seed)
         self.table.states[0] = self.first_state
-        for action in actions:
+        for taken, action in enumerate(actions):
+            if self.table.states["actor"][0] == self.seat:
+                own.append(taken)
             self.table.remind(0)
             self.table.seats[:] = LEARNER_SEAT
             self.table.step(0, action)
             self.table.seats[:] = seats
         self.actions = list(actions)
+        return own
 
     def _quit(self) -> None:
         raise QuitError
