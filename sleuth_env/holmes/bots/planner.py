@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...bits import GAMMA, mixed_rows
+from ...bits import GAMMA, advance, mixed, mixed_rows
 from ...game import opaque
+from ...kernels import kernel
 from ..cards import CASE, Options
 from ..redeal import redeal
 from ..results import points
@@ -24,7 +25,7 @@ from ..rules import step
 from ..state import FINISHED, STATE
 from ..view import VIEW, view
 from .base import Bot, checking
-from .counter import CounterBot
+from .counter import CounterBot, count_and_choose
 
 # Cases that are played out for a decision.
 BUDGET = 128
@@ -32,6 +33,40 @@ BUDGET = 128
 HORIZON = 120
 # So many cases are played out at once at most.
 MOST_AT_ONCE = 2048
+
+
+@kernel
+def _play_cases(rules, states, actions, seeds, seats, paid, actor, seen, marks, taken, rewards):
+    """Take an action in every game, and let `counter` play on in all seats to the end of the case.
+
+    Args:
+        rules: RULES [1].
+        states: STATE [N], changed.
+        actions: i8 [N], overwritten.
+        seeds: u8 [N].
+        seats: i8 [N], whose rewards are summed up.
+        paid: f8 [N], written.
+        actor: i8 [1], scratch, as are all that follow.
+        seen: VIEW [1].
+        marks: u1 [1, A].
+        taken: u1 [1].
+        rewards: f8 [1, P].
+    """
+    for b in range(states.size):
+        game = states[b : b + 1]
+        case = game[0]["case_number"]
+        stream = seeds[b]
+        paid[b] = 0.0
+        for _ in range(HORIZON):
+            step(rules, game, actions[b : b + 1], taken, rewards)
+            paid[b] += rewards[0, seats[b]]
+            if game[0]["phase"] == FINISHED or game[0]["case_number"] != case:
+                break
+            actor[0] = game[0]["actor"]
+            view(rules, game, actor, seen)
+            mark_legal(rules, game, marks)
+            stream = advance(stream)
+            actions[b] = count_and_choose(rules[0], seen[0], marks[0], mixed(mixed(stream)))
 
 
 @dataclass
@@ -124,36 +159,23 @@ class PlannerBot(Bot):
 
     def _play_out(self, views: np.ndarray, actions: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Return what actions were worth, each in a deal drawn for a view (f8 [N])."""
-        number = views.size
-        players = self.options.num_players
-        states = np.empty(number, STATE)
+        states = np.empty(views.size, STATE)
         redeal(self.rules, views, seeds, states)
         seats = views["seat"].astype(np.int64)
-        cases = views["case_number"]
-        paid = np.zeros(number)
-        rows = np.arange(number)
-        rewards = np.zeros((number, players))
-        taken = np.zeros(number, np.uint8)
-        marks = np.zeros((number, int(self.rules["num_actions"][0])), np.uint8)
-        seen = np.zeros(number, VIEW)
-        playing = states
-        for moment in range(HORIZON):
-            size = rows.size
-            step(self.rules, playing, actions, taken[:size], rewards[:size])
-            paid[rows] += rewards[np.arange(size), seats[rows]]
-            going_on = np.flatnonzero((playing["phase"] != FINISHED) & (playing["case_number"] == cases[rows]))
-            if going_on.size < size:
-                opaque(states)[rows] = opaque(playing)
-                rows = rows[going_on]
-                playing = opaque(states)[rows].view(STATE)
-                size = rows.size
-            if size == 0:
-                break
-            view(self.rules, playing, playing["actor"].astype(np.int64), seen[:size])
-            mark_legal(self.rules, playing, marks[:size])
-            later = mixed_rows(seeds[rows] + np.multiply(np.uint64(moment + 1), GAMMA, dtype=np.uint64))
-            actions = CounterBot.act.kernel(self._counter, seen[:size], marks[:size], later)
-        opaque(states)[rows] = opaque(playing)
+        paid = np.zeros(views.size)
+        _play_cases(
+            self.rules,
+            states,
+            actions.copy(),
+            seeds,
+            seats,
+            paid,
+            np.zeros(1, np.int64),
+            np.zeros(1, VIEW),
+            np.zeros((1, int(self.rules["num_actions"][0])), np.uint8),
+            np.zeros(1, np.uint8),
+            np.zeros((1, self.options.num_players)),
+        )
         return paid if self.rules["reward"][0] == CASE else self._lead(states, seats)
 
     def _lead(self, states: np.ndarray, seats: np.ndarray) -> np.ndarray:
