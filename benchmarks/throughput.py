@@ -1,13 +1,13 @@
 """Print how many decisions a second the environments take, next to those of peers.
 
-    python benchmarks/throughput.py [--players 4] [--games 256] [--seconds 1] [--repeat 5]
-    [--threads 1] [--parts]
+    python benchmarks/throughput.py [--game sleuth] [--players 4] [--games 256] [--seconds 1]
+    [--repeat 5] [--threads 1] [--parts]
 
 On one thread by default. Play is random and legal. What the caller does, choosing actions, is not
 counted. Each figure is the median of some repeats, taken in turn, so that a busy machine is fair to
 all; the last column is the ratio to PettingZoo's tictactoe without wrappers in the same run. Peers
 are those that are installed: ``pip install "sleuth-env[bench]"``. ``--parts`` prints instead where
-the time of a decision with `SleuthVectorEnv` goes.
+the time of a decision with the batched environment goes.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import argparse
 import importlib
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from types import SimpleNamespace
@@ -23,15 +24,39 @@ from typing import Any
 
 import numpy as np
 
-from sleuth_env import sleuth, sleuth_v0
+from sleuth_env import holmes, holmes_v0, sleuth, sleuth_v0
 from sleuth_env.cli.arguments import real, whole
-from sleuth_env.game import kernels_of
-from sleuth_env.sleuth_v0 import SleuthVectorEnv, SoloEnv, SoloVectorEnv
+from sleuth_env.game import Game, kernels_of
+from sleuth_env.options import OptionError
 
-# The number of the last actions: exchange, accuse one of 36 gems, pass.
-FROM_EXCHANGE = 38
-# How often one of them is drawn where something else may be done, so that games go on for a while.
-ACCUSE = 0.002
+
+@dataclass(frozen=True)
+class Faces:
+    """A game and its environments.
+
+    Args:
+        game: the game module.
+        module: that of its environments.
+        vector: its batched environment.
+        records: what can be observed.
+        rare: blocks of actions that end a game and are drawn only so often where something else may
+            be done.
+    """
+
+    game: Game
+    module: Any
+    vector: Any
+    records: tuple[str, ...]
+    rare: tuple[str, ...] = ()
+
+
+GAMES = {
+    "sleuth": Faces(
+        sleuth, sleuth_v0, sleuth_v0.SleuthVectorEnv, ("sheet", "raw", "exact"), rare=("exchange", "accuse")
+    ),
+    "holmes": Faces(holmes, holmes_v0, holmes_v0.HolmesVectorEnv, ("sheet", "raw")),
+}
+RARELY = 0.002
 
 
 class Clock:
@@ -50,21 +75,36 @@ class Clock:
         return result
 
 
-def random_actions(masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw a legal action of every row of masks (u1 [B, A])."""
-    weights = masks * rng.random(masks.shape, np.float32)
-    weights[:, -FROM_EXCHANGE:-1] *= ACCUSE
-    return weights.argmax(axis=1)
+@dataclass
+class Chooser:
+    """Draw legal actions at random."""
+
+    rare: tuple[slice, ...]
+    rng: np.random.Generator
+
+    def actions(self, masks: np.ndarray) -> np.ndarray:
+        """Draw a legal action of every row of masks (u1 [B, A])."""
+        weights = masks * self.rng.random(masks.shape, np.float32)
+        for block in self.rare:
+            weights[:, block] *= RARELY
+        return weights.argmax(axis=1)
 
 
-def play_rules(players: int, games: int) -> Callable[[float], Clock]:
+def chooser(faces: Faces, players: int) -> Chooser:
+    """Return what draws the actions of a game."""
+    blocks = faces.game.action_blocks(faces.game.Options(num_players=players))
+    return Chooser(tuple(blocks[name] for name in faces.rare), np.random.default_rng(0))
+
+
+def play_rules(faces: Faces, players: int, games: int) -> Callable[[float], Clock]:
     """Play with the kernels alone: legal actions and steps."""
-    kernels = kernels_of(sleuth)
-    options = sleuth.Options(num_players=players)
-    rules = sleuth.make_rules(options)
-    states = sleuth.new_states(games)
-    rng = np.random.default_rng(0)
-    masks = np.zeros((games, sleuth.num_actions(options)), np.uint8)
+    game = faces.game
+    kernels = kernels_of(game)
+    options = game.Options(num_players=players)
+    rules = game.make_rules(options)
+    states = game.new_states(games)
+    chosen = chooser(faces, players)
+    masks = np.zeros((games, game.num_actions(options)), np.uint8)
     taken = np.zeros(games, np.uint8)
     rewards = np.zeros((games, players))
     kernels.deal(rules, states, np.arange(games, dtype=np.uint64))
@@ -73,38 +113,38 @@ def play_rules(players: int, games: int) -> Callable[[float], Clock]:
         clock = Clock()
         while clock.spent < seconds:
             clock.run(lambda: kernels.legal(rules, states, masks))
-            actions = random_actions(masks, rng)
+            actions = chosen.actions(masks)
             clock.run(lambda actions=actions: kernels.step(rules, states, actions, taken, rewards), games)
             over = np.flatnonzero(states["actor"] < 0)
             if len(over):
-                fresh = sleuth.new_states(len(over))
-                kernels.deal(rules, fresh, rng.integers(0, 2**64, len(over), np.uint64))
+                fresh = game.new_states(len(over))
+                kernels.deal(rules, fresh, chosen.rng.integers(0, 2**64, len(over), np.uint64))
                 states[over] = fresh
         return clock
 
     return play
 
 
-def play_vector(players: int, games: int, threads: int, record: str) -> Callable[[float], Clock]:
-    """Play with `SleuthVectorEnv`: step, observation and mask of every game."""
-    envs = SleuthVectorEnv(games, num_players=players, record=record, copy=False, threads=threads)
-    rng = np.random.default_rng(0)
+def play_vector(faces: Faces, players: int, games: int, threads: int, record: str) -> Callable[[float], Clock]:
+    """Play with the batched environment: step, observation and mask of every game."""
+    envs = faces.vector(games, num_players=players, record=record, copy=False, threads=threads)
+    chosen = chooser(faces, players)
     envs.reset(seed=0)
 
     def play(seconds: float) -> Clock:
         clock = Clock()
         while clock.spent < seconds:
-            actions = random_actions(clock.run(envs.action_masks), rng)
+            actions = chosen.actions(clock.run(envs.action_masks))
             clock.run(lambda actions=actions: envs.step(actions), games)
         return clock
 
     return play
 
 
-def print_parts(players: int, games: int, record: str, seconds: float) -> None:
-    """Print the nanoseconds of each part of a decision with `SleuthVectorEnv` on one thread."""
-    envs = SleuthVectorEnv(games, num_players=players, record=record, copy=False)
-    rng = np.random.default_rng(0)
+def print_parts(faces: Faces, players: int, games: int, record: str, seconds: float) -> None:
+    """Print the nanoseconds of each part of a decision with the batched environment on one thread."""
+    envs = faces.vector(games, num_players=players, record=record, copy=False)
+    chosen = chooser(faces, players)
     spent = dict[str, float]()
     under_way = list[str]()
 
@@ -126,7 +166,7 @@ def print_parts(players: int, games: int, record: str, seconds: float) -> None:
     envs.reset(seed=0)
     # In the place of its own: the same kernels, on the clock.
     kernels_on_clock = SimpleNamespace(**vars(envs._kernels))
-    envs._kernels = kernels_on_clock  # type: ignore[assignment]
+    envs._kernels = kernels_on_clock
     kernels = {"step": "step", "ends": "ended games: how they ended", "view": "view", "legal": "legal actions"}
     for name, part in kernels.items():
         timed(kernels_on_clock, name, part)
@@ -136,12 +176,12 @@ def print_parts(players: int, games: int, record: str, seconds: float) -> None:
     turns = 0
     began = time.perf_counter()
     while time.perf_counter() - began < seconds or turns < 200:
-        envs.step(random_actions(envs.action_masks(), rng))
+        envs.step(chosen.actions(envs.action_masks()))
         turns += 1
         if turns == 100:
             # What compiles and warms up.
             spent.clear()
-    print(f"SleuthVectorEnv of {games}, {players} players, {record}: nanoseconds a decision")
+    print(f"{faces.vector.__name__} of {games}, {players} players, {record}: nanoseconds a decision")
     for part, total in spent.items():
         print(f"{part:52s} {1e9 * total / games / (turns - 100):8,.0f}")
 
@@ -167,9 +207,8 @@ def play_aec(env: Any) -> Callable[[float], Clock]:
     return play
 
 
-def play_solo(env: Any) -> Callable[[float], Clock]:
+def play_solo(env: Any, chosen: Chooser) -> Callable[[float], Clock]:
     """Play a learner's environment, of one game or many, with the bots' decisions on the clock."""
-    rng = np.random.default_rng(0)
     games = getattr(env, "num_envs", 1)
     env.reset(seed=0)
 
@@ -177,7 +216,7 @@ def play_solo(env: Any) -> Callable[[float], Clock]:
         clock = Clock()
         while clock.spent < seconds:
             masks = np.atleast_2d(clock.run(env.action_masks))
-            actions = random_actions(masks, rng)
+            actions = chosen.actions(masks)
             _, _, terminated, truncated, _ = clock.run(
                 lambda actions=actions: env.step(actions if games > 1 else int(actions[0])), games
             )
@@ -236,11 +275,39 @@ def play_open_spiel(game: Any) -> Callable[[float], Clock]:
     return play
 
 
+def own(faces: Faces, players: int, games: int, threads: int) -> dict[str, Callable[[], Callable[[float], Clock]]]:
+    """Return the ways to play a game of this package."""
+    module = faces.module
+    bot = faces.game.DEFAULT_BOT
+    batched = [record for record in faces.records if record != "exact"]
+
+    def solo(make: Callable[..., Any], *number: int) -> Callable[[float], Clock]:
+        return play_solo(make(*number, num_players=players, opponents=bot), chooser(faces, players))
+
+    return {
+        f"rules only (legal and step), {games} games": lambda: play_rules(faces, players, games),
+        **{
+            f"{faces.vector.__name__} of {games}, {record}": partial(
+                play_vector, faces, players, games, threads, record
+            )
+            for record in batched
+        },
+        **{
+            f"raw_env, {record}": lambda record=record: play_aec(module.raw_env(num_players=players, record=record))
+            for record in faces.records
+        },
+        f"env, {faces.records[0]}": lambda: play_aec(module.env(num_players=players)),
+        f"SoloEnv against {bot}": lambda: solo(module.SoloEnv),
+        f"SoloVectorEnv of {games} against {bot}": lambda: solo(module.SoloVectorEnv, games),
+    }
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", choices=GAMES, default="sleuth")
     for name, default, least, most in (
-        ("players", 4, 3, 7),
+        ("players", 4, 3, 8),
         ("games", 256, 1, 2**16),
         ("repeat", 5, 1, 1000),
         ("threads", 1, 1, 256),
@@ -250,31 +317,23 @@ def main() -> None:
     parser.add_argument(
         "--parts",
         action="store_true",
-        help="print where the time of a decision with SleuthVectorEnv goes, on one thread",
+        help="print where the time of a decision with the batched environment goes, on one thread",
     )
     args = parser.parse_args()
+    faces = GAMES[args.game]
     n = args.players
     games = args.games
+    try:
+        faces.game.Options(num_players=n)
+    except OptionError as error:
+        parser.error(f"argument --players: {error}")
     if args.parts:
         if args.threads > 1:
             parser.error("--parts measures on one thread")
         for record in ("sheet", "raw"):
-            print_parts(n, games, record, args.seconds * args.repeat)
+            print_parts(faces, n, games, record, args.seconds * args.repeat)
         return
-    makers = {
-        f"rules only (legal and step), {games} games": lambda: play_rules(n, games),
-        f"SleuthVectorEnv of {games}, sheet": lambda: play_vector(n, games, args.threads, "sheet"),
-        f"SleuthVectorEnv of {games}, raw": lambda: play_vector(n, games, args.threads, "raw"),
-        "raw_env, sheet": lambda: play_aec(sleuth_v0.raw_env(num_players=n)),
-        "raw_env, raw": lambda: play_aec(sleuth_v0.raw_env(num_players=n, record="raw")),
-        "raw_env, exact": lambda: play_aec(sleuth_v0.raw_env(num_players=n, record="exact")),
-        "env, sheet": lambda: play_aec(sleuth_v0.env(num_players=n)),
-        "SoloEnv against sheet": lambda: play_solo(SoloEnv(num_players=n, opponents="sheet")),
-        f"SoloVectorEnv of {games} against sheet": lambda: play_solo(
-            SoloVectorEnv(games, num_players=n, opponents="sheet")
-        ),
-        **peers(),
-    }
+    makers = {**own(faces, n, games, args.threads), **peers()}
     plays = {name: play for name, make in makers.items() if (play := made(make))}
     speeds: dict[str, list[float]] = {name: [] for name in plays}
     for turn in range(args.repeat + 1):
@@ -284,7 +343,8 @@ def main() -> None:
             if turn:
                 speeds[name].append(clock.steps / clock.spent)
     measure = next((name for name in plays if "tictactoe" in name), "raw_env, sheet")
-    print(f"{n} players, {args.threads} thread{'s' * (args.threads > 1)}, medians of {args.repeat}; ratio to {measure}")
+    threads = f"{args.threads} thread{'s' * (args.threads > 1)}"
+    print(f"{args.game}, {n} players, {threads}, medians of {args.repeat}; ratio to {measure}")
     for name, values in speeds.items():
         print(f"{name:45s} {median(values):12,.0f} /s {median(values) / median(speeds[measure]):9.2f}")
 

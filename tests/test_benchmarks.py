@@ -14,7 +14,8 @@ import yaml
 
 HERE = Path(__file__).parents[1]
 WRONG = [
-    ("throughput", "--players 2", "argument --players: must be a whole number from 3 to 7, got '2'"),
+    ("throughput", "--players 2", "argument --players: must be a whole number from 3 to 8, got '2'"),
+    ("throughput", "--players 8", "argument --players: num_players must be an integer from 3 to 7, got 8"),
     ("throughput", "--seconds nan", "argument --seconds: must be a number from 0.001 to 3600, got 'nan'"),
     ("throughput", "--repeat 0", "argument --repeat: must be a whole number from 1 to 1000, got '0'"),
     ("throughput", "--parts --threads 2", "--parts measures on one thread"),
@@ -70,6 +71,7 @@ def test_what_is_wrong_with_the_arguments_is_said(
 # The least that each script measures.
 LEAST = [
     ("throughput", "--players 3 --seconds 0.01 --repeat 1"),
+    ("throughput", "--game holmes --players 3 --seconds 0.01 --repeat 1"),
     ("worlds", "--players 3 --games 1 --positions 2"),
     ("sheet", "--games 10"),
     pytest.param("startup", "--repeats 1", marks=pytest.mark.slow),
