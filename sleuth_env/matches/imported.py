@@ -23,12 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import called_by, nearest, takes
+from ..files import read_bytes
 from ..game import Game, Records
 from ..policies.policy_file import PolicyError
 from ..policies.wrapped import wrap_policy
 from .seating import WHAT_PLAYS, MatchError, has, is_player, remembers, seated
 
 PYTHON = ".py"
+MOST_FILE_BYTES = 1 << 26
 PACKAGE = Path(__file__).parents[1]
 FORMS = "FILE.py:NAME or MODULE:NAME"
 
@@ -153,10 +155,9 @@ def _module(text: str, place: str) -> ModuleType:
 def _from_file(text: str, path: Path) -> ModuleType:
     """Import a Python file, once for each content."""
     try:
-        # Opening a pipe would wait, reading a device might never end.
         if not path.is_file():
             raise OSError("there is no such file" if not path.exists() else "it is not a regular file")
-        content = path.read_bytes()
+        content = read_bytes(path, MOST_FILE_BYTES)
         full = path.resolve()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
