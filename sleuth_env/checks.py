@@ -17,6 +17,8 @@ import numpy as np
 # Characters of a message, and of a word of it, such as the name of a file.
 MAX_MESSAGE = 500
 MAX_WORD = 200
+# Characters of a wrong value.
+MAX_SHOWN = 100
 # Characters of a wrong word that is compared with the right ones.
 MAX_COMPARED = 60
 
@@ -131,6 +133,22 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     found = nearest(word, known)
     return f", did you mean {found[0]}?" if found else ""
+
+
+def shown(value: Any, most: int = MAX_SHOWN) -> str:
+    """Return a value of any kind as a message quotes it: on one line, and not all of it where that is long.
+
+    >>> shown(10**9), shown(["a", "b"]), shown("x" * 200, 5)
+    ('1000000000', "['a', 'b']", "'xxxx...")
+    """
+    try:
+        text = " ".join(repr(value).split())
+    # Python writes no number of many thousands of digits; foreign classes may do anything.
+    except Exception:
+        text = f"a {type(value).__name__} of {value.bit_length()} bits" if isinstance(value, int) else ""
+        return text or f"a {type(value).__name__} that cannot be shown"
+    printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[:most])
+    return printable + ("..." if len(text) > most else "")
 
 
 def one_line(text: str) -> str:

@@ -113,7 +113,7 @@ FIRST_PARTY = {
     "matches/rating": (),
     "matches/imported": ("checks", "files", "game", "matches.seating", "policies"),
     "matches/": ("bits", "checks", "game", "matches", "policies"),
-    "envs/snapshot": ("doors", "game"),
+    "envs/snapshot": ("checks", "doors", "game"),
     "envs/binding": ("game",),
     "envs/resetting": ("checks", "doors"),
     "envs/observing": (),

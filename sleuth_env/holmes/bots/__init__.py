@@ -33,6 +33,6 @@ def make_bot(name: str, options: Options) -> Bot:
     Raises:
         BotError: the name is unknown.
     """
-    if name not in BOTS:
+    if not isinstance(name, str) or name not in BOTS:
         raise BotError(f"there is no bot {name!r}; the bots are {', '.join(BOTS)}")
     return BOTS[name](options)
