@@ -48,7 +48,7 @@ def check_number(
     number = whole_number(value)
     if number is None or number < least or (most is not None and number > most):
         legal = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise error(f"{name} must be an integer {legal}, got {value!r}")
+        raise error(f"{name} must be an integer {legal}, got {shown(value)}")
     return number
 
 
@@ -69,7 +69,7 @@ def check_choice(name: str, value: Any, choices: Sequence[Any], error: Callable[
     """
     plain = value.item() if isinstance(value, np.generic) else value
     if not any(type(plain) is type(choice) and plain == choice for choice in choices):
-        raise error(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+        raise error(f"{name} must be one of {', '.join(map(repr, choices))}, got {shown(value)}")
     return plain
 
 
@@ -145,8 +145,9 @@ def shown(value: Any, most: int = MAX_SHOWN) -> str:
         text = " ".join(repr(value).split())
     # Python writes no number of many thousands of digits; foreign classes may do anything.
     except Exception:
-        text = f"a {type(value).__name__} of {value.bit_length()} bits" if isinstance(value, int) else ""
-        return text or f"a {type(value).__name__} that cannot be shown"
+        if isinstance(value, int):
+            return f"an integer of {value.bit_length()} bits"
+        return f"a value of the type {type(value).__name__}, which cannot be shown"
     printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[:most])
     return printable + ("..." if len(text) > most else "")
 

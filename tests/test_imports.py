@@ -104,7 +104,7 @@ FIRST_PARTY = {
     "holmes/transcript": ("doors", "naming", "transcripts", "holmes"),
     # It plays games of its own, dealt as its view allows.
     "holmes/bots/planner": ("bits", "game", "holmes"),
-    "holmes/": ("bits", "doors", "drawing", "kernels", "layout", "holmes"),
+    "holmes/": ("bits", "checks", "doors", "drawing", "kernels", "layout", "holmes"),
     # What knows no game.
     "policies/": ("bits", "doors", "kernels", "checks", "files", "game", "options", "policies"),
     "policies/wrapped": ("checks", "doors", "game", "policies.policy_file"),

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..actions import IllegalAction, refusal
-from ..checks import check_choice, check_number, whole_number
+from ..checks import check_choice, check_number, shown, whole_number
 from ..game import CLOSED, NO_GAME, Game, Records, opaque
 from ..matches.players import Players, listed, make_players
 from ..matches.table import LEARNER_SEAT, Table
@@ -68,7 +68,9 @@ class LearnerTable(Table):
             return None
         number = whole_number(seat)
         if number is None or not 0 <= number < self.num_players:
-            raise ValueError(f'learner_seat must be "random" or a seat from 0 to {self.num_players - 1}, got {seat!r}')
+            raise ValueError(
+                f'learner_seat must be "random" or a seat from 0 to {self.num_players - 1}, got {shown(seat)}'
+            )
         return number
 
     # --- opponents ---
@@ -101,7 +103,7 @@ class LearnerTable(Table):
         ):
             raise ValueError(
                 "opponents need one share each, not negative and not all zero, "
-                f"got {len(players)} opponents with shares {shares!r:.100}"
+                f"got {len(players)} opponents with shares {shown(shares)}"
             )
         drawn = make_players(self.game, self.options, players)
         seated = [bot for number, bot in enumerate(self.bots) if (self.seats == number).any()]
