@@ -234,8 +234,12 @@ class LearnerGames(Bound):
     def set_state(self, state: Snapshot) -> None:
         """Go back to a snapshot that `get_state` took, here or in one with the same options, size and opponents.
 
+        Its games go on against those who were playing, also where others have been set since; games
+        dealt later are against these.
+
         Raises:
-            ValueError: it is not such a snapshot; nothing has changed.
+            ValueError: it is not such a snapshot, or somebody does not play here any more; nothing
+                has changed.
             ClosedEnvironmentError: after `close`.
         """
         snapshot = self.table.restore(state, FACE, {"lengths": like(self._lengths, 0)})
