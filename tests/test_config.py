@@ -314,7 +314,7 @@ def test_a_wrong_value_of_the_command_line_is_not_blamed_on_the_run_that_is_resu
         "--threads: must be a whole number, got 'x'",
         "--checkpoints.keep: must be at least 1, got 0",
     ]
-    with pytest.raises(ConfigError, match="^--seed: cannot change when a run is resumed"):
+    with pytest.raises(ConfigError, match=r"^--seed: cannot change when a run is resumed"):
         read_resumed(path, {"seed": "2"})
 
 
