@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import whole_number
+from .checks import shown, whole_number
 from .game import Game
 
 ILLEGAL_REWARD = -1.0  # where an illegal action ends the game
@@ -35,7 +35,7 @@ def action_number(action: Any, num_actions: int) -> int:
     """
     number = whole_number(action)
     if number is None or not 0 <= number < num_actions:
-        raise IllegalAction(f"an action is an integer from 0 to {num_actions - 1}, got {action!r}")
+        raise IllegalAction(f"an action is an integer from 0 to {num_actions - 1}, got {shown(action)}")
     return number
 
 
@@ -51,7 +51,8 @@ def action_numbers(actions: Any, num_games: int, num_actions: int) -> NDArray[np
         numbers = np.empty(0)
     if numbers.shape != (num_games,):
         raise IllegalAction(
-            f"step takes one action for each of {num_games} games, an array of shape ({num_games},), got {actions!r}"
+            f"step takes one action for each of {num_games} games, an array of shape ({num_games},), "
+            f"got {shown(actions)}"
         )
     if numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < num_actions)).all():
         numbers = np.array([action_number(action, num_actions) for action in actions])

@@ -17,6 +17,8 @@ import numpy as np
 # Characters of a message, and of a word of it, such as the name of a file.
 MAX_MESSAGE = 500
 MAX_WORD = 200
+# Characters of a wrong value.
+MAX_SHOWN = 100
 # Characters of a wrong word that is compared with the right ones.
 MAX_COMPARED = 60
 
@@ -46,7 +48,7 @@ def check_number(
     number = whole_number(value)
     if number is None or number < least or (most is not None and number > most):
         legal = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise error(f"{name} must be an integer {legal}, got {value!r}")
+        raise error(f"{name} must be an integer {legal}, got {shown(value)}")
     return number
 
 
@@ -67,7 +69,7 @@ def check_choice(name: str, value: Any, choices: Sequence[Any], error: Callable[
     """
     plain = value.item() if isinstance(value, np.generic) else value
     if not any(type(plain) is type(choice) and plain == choice for choice in choices):
-        raise error(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+        raise error(f"{name} must be one of {', '.join(map(repr, choices))}, got {shown(value)}")
     return plain
 
 
@@ -131,6 +133,23 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     found = nearest(word, known)
     return f", did you mean {found[0]}?" if found else ""
+
+
+def shown(value: Any, most: int = MAX_SHOWN) -> str:
+    """Return a value of any kind as a message quotes it: on one line, and not all of it where that is long.
+
+    >>> shown(10**9), shown(["a", "b"]), shown("x" * 200, 5)
+    ('1000000000', "['a', 'b']", "'xxxx...")
+    """
+    try:
+        text = " ".join(repr(value).split())
+    # Python writes no number of many thousands of digits; foreign classes may do anything.
+    except Exception:
+        if isinstance(value, int):
+            return f"an integer of {value.bit_length()} bits"
+        return f"a value of the type {type(value).__name__}, which cannot be shown"
+    printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[:most])
+    return printable + ("..." if len(text) > most else "")
 
 
 def one_line(text: str) -> str:

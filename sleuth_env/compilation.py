@@ -55,9 +55,10 @@ Step = tuple[str, Callable[[], object]]
 
 
 def compile_kernels(game: Game | None = None, progress: Callable[[str, int, int], object] | None = None) -> Compiled:
-    """Compile everything of a game now, so that later starts compile nothing; it takes a minute or two.
+    """Compile everything of a game now, so that later starts compile nothing; it takes some minutes.
 
-    What has been compiled already is found, and costs a few seconds.
+    It takes about two minutes of a processor's time for Sleuth and three for I Say, Holmes!. What has
+    been compiled already is found, and costs a few seconds.
 
     >>> from sleuth_env import compile_kernels, sleuth
     >>> compile_kernels(sleuth).lost  # why some could not be kept for later starts

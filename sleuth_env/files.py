@@ -11,9 +11,11 @@ from pathlib import Path
 
 # Characters of a file's name in the name of its unfinished copy: names have a longest length.
 KEPT = 60
+# Bytes of a file that the package has written itself: more than it writes.
+MOST_BYTES = 1 << 34
 
 
-def read_bytes(path: str | Path, most: int) -> bytes:
+def read_bytes(path: str | Path, most: int = MOST_BYTES) -> bytes:
     """Read a file that may be anything.
 
     Args:
@@ -23,19 +25,35 @@ def read_bytes(path: str | Path, most: int) -> bytes:
     Raises:
         OSError: it cannot be read, is not a regular file, or is larger.
     """
-    about = Path(path).stat()
+    # Opening a device may do something by itself.
+    _check(path, os.stat(path), most)
+    with open(path, "rb", opener=_open_at_once) as file:
+        # Another file may have taken its place.
+        _check(path, os.fstat(file.fileno()), most)
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise _too_large(path, most)
+    return content
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file; a pipe without waiting for somebody who writes to it."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _check(path: str | Path, about: os.stat_result, most: int) -> None:
+    """Check that a file is one that can be read to its end."""
     if stat.S_ISDIR(about.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(about.st_mode):
-        # Opening a pipe would wait for somebody who writes to it, reading a device might never end.
-        raise OSError("it is not a regular file")
-    content = b""
-    if about.st_size <= most:
-        with Path(path).open("rb") as file:
-            content = file.read(most + 1)
-    if max(about.st_size, len(content)) > most:
-        raise OSError(f"it is larger than any such file ({most} bytes)")
-    return content
+        # A pipe would be waited for, reading a device might never end.
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    if about.st_size > most:
+        raise _too_large(path, most)
+
+
+def _too_large(path: str | Path, most: int) -> OSError:
+    return OSError(errno.EFBIG, f"it is larger than any such file ({most} bytes)", str(path))
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -12,6 +12,7 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import os
 import traceback
@@ -25,8 +26,8 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import check_choice, whole_number
-from .options import check_names, described
+from .checks import check_choice, shown, whole_number
+from .options import OptionError, check_names, described
 
 Records = NDArray[np.void]
 T = TypeVar("T")
@@ -524,7 +525,7 @@ def load_game(name: str) -> Game:
     """
     full_name = f"{__package__}.{name}" if name in GAMES else name
     if not isinstance(full_name, str) or not all(part.isidentifier() for part in full_name.split(".")):
-        raise GameError(f"game must be {_game_names()}, got {name!r}")
+        raise GameError(f"game must be {_game_names()}, got {shown(name)}")
     return _imported(full_name, name)
 
 
@@ -557,7 +558,7 @@ def check_game(game: Any) -> Game:
         GameError: it is not a module, or does not keep the contract.
     """
     if not isinstance(game, ModuleType):
-        raise GameError(f"game must be a game module, which load_game returns, got {game!r:.100}")
+        raise GameError(f"game must be a game module, which load_game returns, got {shown(game)}")
     if game.__name__ not in _checked:
         _check_contract(game)
         _checked.add(game.__name__)
@@ -590,6 +591,25 @@ def _game_names() -> str:
 def name_of(game: Game) -> str:
     """Return the text that `load_game` turns into this game."""
     return game.NAME if game.__name__ == f"{__package__}.{game.NAME}" else game.__name__
+
+
+def check_options(game: Game, options: Any) -> None:
+    """Check that options are those of a game.
+
+    Raises:
+        OptionError: they are another game's, and the message names both, or not options.
+    """
+    other = game_of(options)
+    if other and not isinstance(options, game.Options):
+        raise OptionError(f"options must be those of {game.NAME}, the game that is played, got {other}.{options!r}")
+    game.make_rules(options)
+
+
+def game_of(options: Any) -> str:
+    """Return the name of that game of this package whose options something is; "" if it is none's."""
+    if isinstance(options, type) or not dataclasses.is_dataclass(options):
+        return ""
+    return next((name for name in GAMES if isinstance(options, load_game(name).Options)), "")
 
 
 def make_options(game: Game, named: Mapping[str, Any], max_cycles: int | None = None, taker: Any = None) -> Any:

@@ -34,8 +34,12 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
+from .files import read_bytes
+
 SUFFIX = ".kernel"
 CHECKSUM_SIZE = sha256().digest_size
+# Of the file of a kernel: hundreds of times those of the largest ones.
+MOST_FILE_BYTES = 1 << 30
 # What shapes machine code besides the source and the processor.
 VERSIONS = (sys.version, numba.__version__, llvmlite.__version__, np.__version__)
 SWITCHES = ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT", "DISABLE_INTEL_SVML")
@@ -70,7 +74,7 @@ class KernelCache(NullCache):
         for folder in self._folders:
             path = folder / name
             try:
-                parts = pickle.loads(_checked(path.read_bytes()))
+                parts = pickle.loads(_checked(read_bytes(path, MOST_FILE_BYTES)))
                 return CompileResult._rebuild(target_context, *parts)  # type: ignore[no-untyped-call]
             except (FileNotFoundError, NotADirectoryError):
                 continue

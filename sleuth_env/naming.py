@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from .checks import whole_number
+from .checks import shown, whole_number
 
 # Characters of a wrong text that an error repeats and that are compared with the right ones.
 MAX_QUOTED = 60
@@ -25,9 +25,9 @@ class NotationError(ValueError):
 
 
 def quoted(text: object) -> str:
-    """Return a text as an error message quotes it: printable characters only, and not too many."""
+    """Return a text, or what was handed in instead, as a message quotes it: printable characters, not too many."""
     if not isinstance(text, str):
-        return f"a value of type {type(text).__name__}"
+        return shown(text, MAX_QUOTED)
     rest = len(text) - MAX_QUOTED
     return ascii(text[:MAX_QUOTED]) + (f" and {rest} more characters" if rest > 0 else "")
 
@@ -61,8 +61,8 @@ class Names:
         """
         number = whole_number(index)
         if number is None or not 0 <= number < len(self.names):
-            shown = quoted(index) if number is None or abs(number) >= 10**9 else number
-            raise NotationError(f"{self.what} must be an integer from 0 to {len(self.names) - 1}, got {shown}")
+            got = quoted(index if number is None else number)
+            raise NotationError(f"{self.what} must be an integer from 0 to {len(self.names) - 1}, got {got}")
         return self.names[number]
 
     def parse(self, text: str) -> int:

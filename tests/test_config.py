@@ -14,7 +14,7 @@ from sleuth_env.game import load_game
 from sleuth_env.sleuth import Options
 from tests.support import follow
 from tests.support.another import another_game
-from training.config import ConfigError, keys, make_config, read_config
+from training.config import ConfigError, keys, make_config, read_config, read_resumed
 from training.config_file import overridden, read_file, read_yaml
 
 FILES = sorted((Path(__file__).parents[1] / "configs").glob("*.yaml"))
@@ -274,8 +274,60 @@ def test_the_command_line_wins_over_the_file(tmp_path: Path):
     assert (config.run, config.options.num_players) == ("2024", 3)
     with pytest.raises(ConfigError, match=r"--seed, line 1, column 3: not YAML"):
         read_config(path, {"seed": "[1"})
-    with pytest.raises(ConfigError, match=r"ppo: must be a mapping of keys to values, got 3"):
-        overridden({"ppo": 3}, {"ppo.epochs": "7"})
+    with pytest.raises(ConfigError, match=r"^x.yaml: ppo: must be a mapping of keys to values, got 3"):
+        overridden({"ppo": 3}, {"ppo.epochs": "7"}, "x.yaml")
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"seed": "x"}, "--seed: must be a whole number, got 'x'"),
+        ({"ppo.learning_rate": "0"}, "--ppo.learning-rate: must be above 0, got 0"),
+        ({"network.hidden": "[0]"}, "--network.hidden: network.hidden.0: must be at least 1, got 0"),
+        ({"options.num_players": "9"}, "--options.num-players: num_players must be an integer from 3 to 7, got 9"),
+        ({"opponents.bots": "{nobody: 1}"}, "--opponents.bots: opponents.bots.nobody: must be one of random, "),
+        ({"record": "none"}, "--record: must be one of 'sheet', "),
+        ({"game": "chess"}, "--game: there is no game 'chess'"),
+        ({"num_envs": "3"}, "FILE with --num-envs: ppo.batch_size: must divide num_envs * ppo.rollout_steps = 24"),
+        ({"game": "holmes"}, "FILE with --game: options.missing: unknown key; known here: num_players"),
+        ({"ppo.gamma": "0.9", "epochs": "1"}, "--epochs: unknown key"),
+        # Two mistakes, one of each.
+        ({"seed": "x", "threads": "0"}, "--threads: must be at least 1, got 0"),
+    ],
+)
+def test_a_wrong_value_of_the_command_line_is_not_blamed_on_the_file(tmp_path: Path, given: dict[str, str], line: str):
+    path = tmp_path / "x.yaml"
+    path.write_text(
+        "seed: 1\nnum_envs: 8\noptions: {num_players: 3, missing: 2}\nppo: {rollout_steps: 8, batch_size: 32}\n"
+    )
+    with pytest.raises(ConfigError) as caught:
+        read_config(path, given)
+    assert any(one.startswith(line.replace("FILE", str(path))) for one in str(caught.value).splitlines())
+
+
+def test_a_wrong_value_of_the_command_line_is_not_blamed_on_the_run_that_is_resumed(tmp_path: Path):
+    path = tmp_path / "config.yaml"
+    path.write_text("seed: 1\n")
+    with pytest.raises(ConfigError) as caught:
+        read_resumed(path, {"checkpoints.keep": "0", "threads": "x"})
+    assert str(caught.value).splitlines() == [
+        "--threads: must be a whole number, got 'x'",
+        "--checkpoints.keep: must be at least 1, got 0",
+    ]
+    with pytest.raises(ConfigError, match=r"^--seed: cannot change when a run is resumed"):
+        read_resumed(path, {"seed": "2"})
+
+
+def test_a_wrong_value_of_the_file_is_not_blamed_on_the_command_line(tmp_path: Path):
+    path = tmp_path / "x.yaml"
+    path.write_text("seed: x\nppo: {gamma: 2}\noptions: {missing: 9}\n")
+    with pytest.raises(ConfigError) as caught:
+        read_config(path, {"ppo.epochs": "3", "threads": "2"})
+    assert [one.partition(" must ")[0] for one in str(caught.value).splitlines()] == [
+        f"{path}: seed:",
+        f"{path}: options.missing: missing",
+        f"{path}: ppo.gamma:",
+    ]
 
 
 def test_many_mistakes_are_cut_short():

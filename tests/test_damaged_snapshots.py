@@ -157,6 +157,91 @@ def test_junk_in_the_place_of_a_generator_s_numbers_is_a_value_error(face: str, 
     assert env.get_state().digest == snapshot.digest
 
 
+class Hostile:
+    """Nothing can be asked of it."""
+
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError("no")
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class HostileMapping(dict[str, Any]):
+    """A dictionary that cannot be gone through."""
+
+    def __iter__(self) -> Any:
+        raise RuntimeError("no")
+
+    keys = items = __repr__ = __eq__ = __iter__
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def strange_values() -> list[Any]:
+    cycle: dict[str, Any] = {}
+    cycle["self"] = cycle
+    deep: list[Any] = []
+    for _ in range(10_000):
+        deep = [deep]
+    return [
+        cycle,
+        deep,
+        Hostile(),
+        [Hostile()],
+        {"player_0": 10**400, "player_1": 0, "player_2": 0},
+        HostileMapping(player_0=1.0),
+        np.zeros(2, "M8[s]"),
+        np.array([Hostile(), None]),
+        np.ma.masked_array([1, 2], [True, False]),
+        10**10_000,
+    ]
+
+
+@each_face
+@each_game
+def test_a_strange_value_anywhere_in_a_snapshot_is_a_value_error(game: str, face: str) -> None:
+    env = FACES[face](TRIED[game].game, {"num_players": 3})
+    env.reset()
+    snapshot = env.get_state()
+    for strange in strange_values():
+        changed = [{name: strange} for name in ("face", "game", "options", "states", "streams", "more", "digest")]
+        changed += [{"more": {**snapshot.more, name: strange}} for name in snapshot.more]
+        changed += [{"streams": [strange, *snapshot.streams[1:]]}]
+        changed += [{"options": {**snapshot.options, "num_players": strange}}]
+        for change in changed:
+            for digest in (snapshot.digest, ""):
+                with pytest.raises(ValueError, match="snapshot"):
+                    env.set_state(replace(snapshot, **({"digest": digest} | change)))
+    assert env.get_state().digest == snapshot.digest
+
+
+@each_face
+@pytest.mark.parametrize("name", ["unknown", 5])
+def test_a_part_that_nobody_knows_is_refused_by_name(face: str, name: Any) -> None:
+    env = FACES[face](TRIED["sleuth"].game, {"num_players": 3})
+    env.reset()
+    snapshot = env.get_state()
+    for value in (0, *strange_values()):
+        for digest in (snapshot.digest, ""):
+            with pytest.raises(ValueError, match=f"that is not a snapshot.*: unknown part {name!r}; its parts are "):
+                env.set_state(replace(snapshot, more={**snapshot.more, name: value}, digest=digest))
+    assert env.get_state().digest == snapshot.digest
+
+
+@each_face
+def test_a_snapshot_that_lacks_a_field_is_refused(face: str) -> None:
+    env = FACES[face](TRIED["sleuth"].game, {"num_players": 3})
+    env.reset()
+    for name in ("face", "game", "options", "states", "streams", "more"):
+        partial = env.get_state()
+        vars(partial).pop(name)
+        with pytest.raises(ValueError, match="that is not a snapshot"):
+            env.set_state(partial)
+
+
 def is_right(changed: Any, snapshot: Any) -> bool:
     """Return whether junk happens to be what was there, or may be there."""
     if changed.more.get("over") is True and snapshot.more["over"] is False:

@@ -288,11 +288,23 @@ def test_a_damaged_file_costs_a_line_and_is_replaced(
     assert started() == (RESULT, 0)
 
 
-def test_a_folder_in_the_place_of_a_file_costs_a_line(folder: Path) -> None:
+PLACES: dict[str, Callable[[Path], object]] = {
+    "a folder": lambda path: path.mkdir(),
+    "a pipe": os.mkfifo,
+    # Nobody could read it to its end.
+    "a device": lambda path: path.symlink_to("/dev/zero"),
+    "a large file": lambda path: path.touch() or os.truncate(path, kernel_cache.MOST_FILE_BYTES + 1),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_is_not_a_file_of_a_kernel_costs_a_line_and_is_neither_waited_for_nor_read(
+    folder: Path, place: str
+) -> None:
     process(folder)
     for path in kept(folder):
         path.unlink()
-        path.mkdir()
+        PLACES[place](path)
     result, said = process(folder)
     assert result == str(RESULT)
     assert len(troubles(said)) == 1

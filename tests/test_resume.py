@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from sleuth_env import sleuth
 from sleuth_env.matches.table import Table
 from sleuth_env.policies.policy import load_policy, save_policy
 from sleuth_env.sleuth import Options
+from tests.support.policies import random_policy
 from tests.test_train import TINY, curve, events, states, steps_of, the_line
 from training.config import make_config
 from training.curve import STEPS
@@ -151,6 +154,33 @@ def test_a_checkpoint_with_wrong_content_is_refused_in_one_line(
     line = the_line(capsys)
     assert str(path) in line
     assert words in line
+
+
+@pytest.mark.parametrize(
+    "place", ["checkpoints/000000000999.pt", "config.yaml", "progress.csv", "pool", "inputs", "best.safetensors"]
+)
+def test_a_pipe_in_the_place_of_a_file_of_a_run_is_refused_and_not_waited_for(
+    place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    own = tmp_path / "own.safetensors"
+    save_policy(random_policy(), own, {})
+    config = TINY | {"opponents": {"bots": {str(own): 1.0}, "past_selves": 1.0}}
+    run = Run(make_config(config), tmp_path / "run")
+    run.start()
+    run.close()
+    path = run.folder / place
+    path = next(path.glob("*.safetensors")) if path.is_dir() else path
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    # Whoever waits for the pipe is stopped.
+    signal.alarm(60)
+    try:
+        assert main(["--resume", str(run.folder)]) == 2
+    finally:
+        signal.alarm(0)
+    line = the_line(capsys)
+    assert str(path) in line
+    assert "it is not a regular file" in line
 
 
 @pytest.mark.parametrize(

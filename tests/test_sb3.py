@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -223,6 +225,80 @@ def test_opponents_are_drawn_in_their_shares_and_games_under_way_keep_theirs():
     env.reset()
     env.set_opponents([third])
     assert env.table.bots == [third]
+
+
+def asked_after(env: Any, snapshot: Any, recorders: list[Recorder]) -> list[bool]:
+    """Return who of some opponents is asked in the games of a snapshot, before other games are dealt."""
+    env.set_state(snapshot)
+    before = [recorder.rows for recorder in recorders]
+    # Nobody accuses so early.
+    env.step(choose(env.action_masks(), np.random.default_rng(0)))
+    return [recorder.rows > rows for recorder, rows in zip(recorders, before, strict=True)]
+
+
+@pytest.mark.parametrize("names", [["cautious", "sheet"], ["cautious", "cautious"]])
+def test_games_of_a_snapshot_go_on_with_those_who_were_playing_whoever_has_been_set_since(names: list[str]):
+    first, second = (Recorder(name, THREE) for name in names)
+    env = SleuthVecEnv(4, opponents=[first], seed=1, num_players=3)
+    env.reset()
+    snapshot = env.get_state()
+    env.set_attr("opponents", [second])
+    assert env.table.bots == [second, first]
+    assert asked_after(env, snapshot, [first, second]) == [True, False]
+    # Now nobody of then plays any more.
+    env.reset()
+    env.set_opponents([second])
+    digest = env.get_state().digest
+    with pytest.raises(ValueError, match=f"the snapshot has games against '{names[0]}', who does not play here"):
+        env.set_state(snapshot)
+    assert env.get_state().digest == digest
+    env.set_opponents([second, first])
+    assert asked_after(env, snapshot, [first, second]) == [True, False]
+
+
+def test_the_same_bot_or_file_named_again_is_the_player_that_it_was():
+    env = SleuthVecEnv(4, opponents=["cautious", "pretrained:3p"], seed=1, num_players=3)
+    env.reset()
+    snapshot = env.get_state()
+    seats = [[env.table.bots[number].name for number in row if number != LEARNER_SEAT] for row in env.table.seats]
+    env.set_opponents(["random"])
+    env.reset()
+    env.set_opponents(["pretrained:3p", "random", "cautious"])
+    env.set_state(snapshot)
+    again = [[env.table.bots[number].name for number in row if number != LEARNER_SEAT] for row in env.table.seats]
+    assert again == seats
+    other = SleuthVecEnv(4, opponents=["pretrained:3p", "cautious"], seed=5, num_players=3)
+    other.set_state(snapshot)
+    assert [[other.table.bots[n].name for n in row if n != LEARNER_SEAT] for row in other.table.seats] == seats
+    for one in (env, other):
+        one.set_opponents(["random"])
+        one.reset()
+        one.set_opponents(["random"])
+        with pytest.raises(ValueError, match="who does not play here: the opponents here are 'random'"):
+            one.set_state(snapshot)
+
+
+def test_copies_of_an_environment_know_who_was_playing():
+    first = Recorder("cautious", THREE)
+    env = SleuthVecEnv(2, opponents=[first], seed=1, num_players=3)
+    env.reset()
+    snapshot = env.get_state()
+    for again in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        again.set_opponents(["random"])
+        again.set_state(snapshot)
+        assert {again.table.bots[number].name for number in np.unique(again.table.seats) if number >= 0} == {"cautious"}
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, [], [["sheet", 0]], [["sheet", True]], [[1, 1]], [["sheet"]], "sheet", [["sheet", 1], 5]]
+)
+def test_what_says_of_nobody_who_they_are_is_refused(wrong: Any):
+    env = SleuthVecEnv(2, opponents=["random"], seed=1, num_players=3)
+    env.reset()
+    snapshot = env.get_state()
+    assert snapshot.more["opponents"] == [["random", 1]]
+    with pytest.raises(ValueError, match=r"of the snapshot does not fit this environment|who does not play here"):
+        env.set_state(replace(snapshot, more={**snapshot.more, "opponents": wrong}, digest=""))
 
 
 @pytest.mark.parametrize("shares", [[1], [0, 0], [-1, 2], [float("nan"), 1], "ab", ["x", 1], 3])

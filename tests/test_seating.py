@@ -262,14 +262,14 @@ def test_none_in_the_place_of_a_method_says_that_there_is_none():
 def test_a_player_that_remembers_need_not_act_otherwise():
     player = made("Short")
     player.act_in = lambda views, legal, seeds, games, seats: legal.argmax(axis=1)
-    assert seated(player, THREE) is player
+    assert seated(player, THREE, sleuth) is player
 
 
 def test_a_method_may_take_more_than_it_is_handed():
     player = made("Plain")
     player.act = lambda views, legal, seeds, temperature=1.0: legal.argmax(axis=1)
     player.seated = lambda *given: player
-    assert seated(player, THREE) is player
+    assert seated(player, THREE, sleuth) is player
 
 
 def test_a_copy_that_fails_in_a_game_is_named_too():

@@ -343,6 +343,22 @@ def test_a_copy_in_mid_game_goes_on_as_the_game_does(way: Any, opponents: str) -
     assert ends[0] == ends[1]
 
 
+@pytest.mark.parametrize("face", [SoloEnv, SoloVectorEnv])
+def test_a_snapshot_goes_on_with_its_opponents_wherever_they_sit_or_is_refused(face: type) -> None:
+    env = face(opponents=["cautious", "sheet"], learner_seat=1, num_players=3)
+    env.reset(seed=1)
+    snapshot = env.get_state()
+    other = face(opponents=["sheet", "cautious"], learner_seat=1, num_players=3)
+    other.set_state(snapshot)
+    for one in (env, other):
+        assert [one.table.bots[one.table.seats[0, seat]].name for seat in (2, 0)] == ["cautious", "sheet"]
+    stranger = face(opponents="random", num_players=3)
+    with pytest.raises(ValueError, match=r"games against 'cautious', who does not play here: the .* are 'random'$"):
+        stranger.set_state(snapshot)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        stranger.get_state()
+
+
 def test_the_drawing_shows_what_the_learner_knows(capsys: pytest.CaptureFixture[str]) -> None:
     drawn = []
     for mode in ("ansi", "human"):

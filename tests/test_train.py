@@ -173,7 +173,7 @@ def test_a_run_folder_is_never_overwritten(tiny: Path, tmp_path: Path, capsys: p
         (["--learning-rate", "1"], ["--learning-rate", "did you mean --ppo.learning-rate?"]),
         (["--game", "nowhere", "--options.size", "3"], ["there is no game 'nowhere'"]),
         (["--ppo.learning-rate"], ["--ppo.learning-rate", "expected one argument"]),
-        (["--ppo.learning-rate", "fast"], ["ppo.learning_rate", "number", "'fast'"]),
+        (["--ppo.learning-rate", "fast"], ["error: --ppo.learning-rate: must be a number", "'fast'"]),
         (["--network.hidden", "[1, "], ["--network.hidden", "not YAML"]),
         (["--device", "cuda"], ["device", "'cuda'", "'cpu'"]),
         (["--opponents.bots", "{/nowhere/x.safetensors: 1}"], ["/nowhere/x.safetensors", "No such file"]),

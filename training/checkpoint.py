@@ -21,7 +21,7 @@ from zipfile import ZipFile
 import numpy as np
 import torch
 
-from sleuth_env.files import write_atomically
+from sleuth_env.files import read_bytes, write_atomically
 
 from .config import ConfigError
 from .terminal import out_of_memory
@@ -52,7 +52,7 @@ def read_checkpoint(path: Path, device: Any) -> dict[str, Any]:
         OSError: it cannot be read, which says nothing of its content.
         MemoryError: there is no room for it.
     """
-    content = path.read_bytes()
+    content = read_bytes(path)
     _check_whole(path, content)
     try:
         # weights_only: a checkpoint is numbers and plain containers, nothing that unpickling could

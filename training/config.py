@@ -7,7 +7,7 @@ game, which is settled first and handed to the validators as pydantic's context.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -18,7 +18,7 @@ from sleuth_env.game import DEFAULT_GAME, GAMES, Game, load_game, name_of
 from sleuth_env.options import described
 from sleuth_env.policies.operations import MOST_UNITS
 
-from .config_file import ConfigError, given_value, overridden, read_file, shown, value_at
+from .config_file import ConfigError, given_value, option_of, overridden, read_file, shown, value_at
 from .values import (
     MLP,
     MOST_STEPS,
@@ -42,6 +42,8 @@ from .values import (
 # Mistakes that a message lists.
 MOST_MISTAKES = 20
 MOST_ROLLOUT = 2**20
+# What is legal in these depends on the game.
+OF_THE_GAME = ("record", "options", "network", "opponents", "evaluation")
 # What the numbers of a run mean depends on these, so they cannot change when it is resumed.
 FIXED = ("game", "algorithm", "seed", "start", "record", "options", "network")
 
@@ -296,27 +298,76 @@ class Config(Section):
 # --- from a mapping or a file ---
 
 
-def game_in(mapping: Mapping[str, Any], source: str) -> Game:
+def game_in(mapping: Mapping[str, Any], source: str, given: Collection[str] = ()) -> Game:
     """Return the game that a configuration names, or the default one.
+
+    Args:
+        mapping: of keys and values.
+        source: the file that messages name.
+        given: the keys whose values are those of the command line.
 
     Raises:
         ConfigError: there is no such game.
     """
     name = mapping.get("game", DEFAULT_GAME)
     if not isinstance(name, str):
-        raise ConfigError(f"{source}: game: must be a text, got {shown(name)}")
+        raise ConfigError(f"{placed('game', source, given)}: must be a text, got {shown(name)}")
     try:
         return load_game(name)
     except ValueError as error:
-        raise ConfigError(one_line(f"{source}: game: {error}")) from error
+        raise ConfigError(one_line(f"{placed('game', source, given)}: {error}")) from error
 
 
-def make_config(mapping: Mapping[str, Any], source: str = "configuration") -> Config:
+def placed(path: str, source: str, given: Collection[str]) -> str:
+    """Return where the value of a key comes from, for a message.
+
+    Args:
+        path: the key.
+        source: the file.
+        given: the keys whose values are those of the command line, as far as they concern the key.
+
+    >>> placed("seed", "a.yaml", ["seed"]), placed("seed", "a.yaml", [])
+    ('--seed', 'a.yaml: seed')
+    >>> placed("ppo.batch_size", "a.yaml", ["num_envs"])
+    'a.yaml with --num-envs: ppo.batch_size'
+    """
+    whole = next((key for key in given if _is_part(path, key)), None)
+    if whole is not None:
+        return option_of(path) if whole == path else f"{option_of(whole)}: {path}"
+    options = f" with {', '.join(map(option_of, given))}" if given else ""
+    return f"{source}{options}: {path}"
+
+
+def _is_part(path: str, of: str) -> bool:
+    return f"{path}.".startswith(f"{of}.")
+
+
+def _concerned(path: str, place: Sequence[str | int], given: Collection[str]) -> list[str]:
+    """Return the keys of the command line that a mistake may come from.
+
+    Args:
+        path: the key that the mistake is said of.
+        place: what pydantic was looking at: nothing where it was how values fit together.
+        given: the keys of the command line.
+    """
+    section = place[0] if place else None
+    return [
+        key
+        for key in given
+        if section is None
+        or _is_part(path, key)
+        or (section == "options" and _is_part(key, "options"))
+        or (section in OF_THE_GAME and key == "game")
+    ]
+
+
+def make_config(mapping: Mapping[str, Any], source: str = "configuration", given: Collection[str] = ()) -> Config:
     """Validate a mapping.
 
     Args:
         mapping: keys and values; what is missing gets its default.
         source: the file that messages name.
+        given: the keys whose values are those of the command line, which messages name instead.
 
     Raises:
         ConfigError: one line for each unknown key, wrong type and illegal value.
@@ -324,13 +375,16 @@ def make_config(mapping: Mapping[str, Any], source: str = "configuration") -> Co
     >>> make_config({"options": {"num_players": 3}}).record
     'sheet'
     """
-    game = game_in(mapping, source)
+    game = game_in(mapping, source, given)
     settled = {"record": game.RECORDS[0], "options": {}, **mapping, "game": name_of(game)}
     try:
         return Config.model_validate(settled, context=game)
     except ValidationError as error:
         # A list has as many mistakes as it has bad items, each at its own place.
-        lines = [one_line(f"{source}: {explained(found, Config)}") for found in error.errors()[:MOST_MISTAKES]]
+        lines = []
+        for found in error.errors()[:MOST_MISTAKES]:
+            path, text = explained(found, Config)
+            lines.append(one_line(f"{placed(path, source, _concerned(path, found['loc'], given))}: {text}"))
         if error.error_count() > MOST_MISTAKES:
             lines.append(f"{source}: and {error.error_count() - MOST_MISTAKES} more mistakes")
         raise ConfigError("\n".join(lines)) from error
@@ -346,7 +400,8 @@ def read_config(path: str | Path, given: Mapping[str, str] | None = None) -> Con
     Raises:
         ConfigError: the file cannot be read, or a value there or of the command line is not legal.
     """
-    return make_config(overridden(read_file(path), given or {}), str(path))
+    given = given or {}
+    return make_config(overridden(read_file(path), given, str(path)), str(path), given)
 
 
 def read_resumed(path: str | Path, given: Mapping[str, str]) -> Config:
@@ -362,8 +417,8 @@ def read_resumed(path: str | Path, given: Mapping[str, str]) -> Config:
     stored = read_file(path)
     for key, text in given.items():
         if key.split(".")[0] in FIXED and given_value(key, text) != value_at(stored, key):
-            raise ConfigError(f"{key}: cannot change when a run is resumed; start a new run")
-    return make_config(overridden(stored, given), str(path))
+            raise ConfigError(f"{option_of(key)}: cannot change when a run is resumed; start a new run")
+    return make_config(overridden(stored, given, str(path)), str(path), given)
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any], place: str = "here") -> str:

@@ -99,6 +99,15 @@ def read_file(path: str | Path) -> dict[str, Any]:
     return mapping
 
 
+def option_of(path: str) -> str:
+    """Return the option of the command line that sets a key.
+
+    >>> option_of("ppo.learning_rate")
+    '--ppo.learning-rate'
+    """
+    return f"--{path.replace('_', '-')}"
+
+
 def given_value(path: str, text: str) -> Any:
     """Return the value that a text of the command line stands for.
 
@@ -109,15 +118,16 @@ def given_value(path: str, text: str) -> Any:
     Raises:
         ConfigError: the text is not YAML.
     """
-    return text if path in ("run", "game") else read_yaml(text, f"--{path}")
+    return text if path in ("run", "game") else read_yaml(text, option_of(path))
 
 
-def overridden(mapping: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
+def overridden(mapping: Mapping[str, Any], given: Mapping[str, str], source: str) -> dict[str, Any]:
     """Return a configuration in which values of the command line replace those of the file.
 
     Args:
         mapping: the file's.
         given: texts of the command line by dotted paths, see `given_value`.
+        source: the file that messages name.
 
     Raises:
         ConfigError: a text is not YAML, or a section of the file is not a mapping.
@@ -129,7 +139,7 @@ def overridden(mapping: Mapping[str, Any], given: Mapping[str, str]) -> dict[str
         for section in sections:
             inner = place.get(section)
             if inner is not None and not isinstance(inner, dict):
-                raise ConfigError(f"{section}: must be a mapping of keys to values, got {shown(inner)}")
+                raise ConfigError(f"{source}: {section}: must be a mapping of keys to values, got {shown(inner)}")
             place[section] = dict(inner or {})
             place = place[section]
         place[key] = given_value(path, text)

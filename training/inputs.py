@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from sleuth_env.files import write_atomically
+from sleuth_env.files import read_bytes, write_atomically
 from sleuth_env.matches.imported import PYTHON, in_file, moved, search_folder
 from sleuth_env.matches.players import make_player, source_of
 from sleuth_env.policies.policy_file import SUFFIX, names_file
@@ -78,7 +78,7 @@ class Inputs:
         if copy.name in self._fresh or not _plays_copy(name):
             return self._made(name)
         try:
-            content = copy.read_bytes()
+            content = read_bytes(copy)
         except FileNotFoundError as error:
             raise ConfigError(f"{copy} is missing, the copy of {name} with which the run began") from error
         if sha256(content).hexdigest() != self.sources[name].sha256:
@@ -101,7 +101,7 @@ class Inputs:
     def _first_read(self, name: str, path: Path) -> Any:
         before = _mark(path)
         player = self._made(name)
-        content = path.read_bytes()
+        content = read_bytes(path)
         if before is None or _mark(path) != before:
             raise ConfigError(f"{name} was changed while it was read; begin again")
         self.sources[name] = Source(sha256(content).hexdigest(), str(path.absolute()))
@@ -137,9 +137,7 @@ class Inputs:
         try:
             if not path.is_file() or not copy.exists():
                 return False
-            return path.stat().st_size != copy.stat().st_size or (
-                sha256(path.read_bytes()).hexdigest() != source.sha256
-            )
+            return path.stat().st_size != copy.stat().st_size or (sha256(read_bytes(path)).hexdigest() != source.sha256)
         except OSError:
             return False
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sleuth_env.files import write_atomically
+from sleuth_env.files import read_bytes, write_atomically
 from sleuth_env.game import Bot
 from sleuth_env.policies.policy import Policy, load_policy, save_policy
 from sleuth_env.policies.policy_file import SUFFIX, PolicyError
@@ -74,7 +74,7 @@ class Pool:
         policy.name = f"self-{policy.steps}"
         path = self.folder / f"{name}{SUFFIX}"
         save_policy(policy, path, package_versions())
-        self._digests[name] = sha256(path.read_bytes()).hexdigest()
+        self._digests[name] = sha256(read_bytes(path)).hexdigest()
         self.past_selves[name] = policy
         for old in list(self.past_selves)[: -self.settings.pool_size]:
             del self.past_selves[old]
@@ -112,7 +112,7 @@ class Pool:
     def _past_self(self, name: str) -> Policy:
         path = self.folder / f"{name}{SUFFIX}"
         if path.exists():
-            digest = sha256(path.read_bytes()).hexdigest()
+            digest = sha256(read_bytes(path)).hexdigest()
             if self._digests.setdefault(name, digest) != digest:
                 raise PolicyError(f"{path} is damaged: it is not the snapshot that the checkpoint was written with")
         return load_policy(path, self.game)

@@ -87,14 +87,13 @@ def game_of(arguments: Sequence[str] | None) -> Game:
     source = str(Path(given["--resume"]) / "config.yaml") if "--resume" in given else given.get("CONFIG", "")
     try:
         if "--game" in given:
-            source = "command line"
             mapping: dict[str, Any] = {"game": given["--game"] or DEFAULT_GAME}
         else:
             mapping = read_file(source) if source else {}
     except ConfigError:
         return load_game(DEFAULT_GAME)
     try:
-        return game_in(mapping, source)
+        return game_in(mapping, source, ["game"] if "--game" in given else ())
     except ConfigError:
         if "--help" in given:
             return load_game(DEFAULT_GAME)

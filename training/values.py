@@ -50,13 +50,13 @@ WORDS = {
     "too_short": "must have at least {min_length} items",
     "too_long": "must have at most {max_length} items",
 }
-# The type of mistakes whose message is a whole line, place and value included.
+# The type of mistakes that say themselves where they are, with a message that has the value.
 LINE = "line"
 
 
 def mistake(path: str, text: str) -> PydanticCustomError:
     """Return an error whose message stands for itself, see `explained`."""
-    return PydanticCustomError(LINE, "{text}", {"text": f"{path}: {text}"})
+    return PydanticCustomError(LINE, "{text}", {"path": path, "text": text})
 
 
 def unknown_key(key: str, known: Sequence[str]) -> str:
@@ -64,8 +64,8 @@ def unknown_key(key: str, known: Sequence[str]) -> str:
     return f"unknown key{did_you_mean(key, known)}; known here: {', '.join(known)}"
 
 
-def explained(found: Any, root: type[BaseModel]) -> str:
-    """Return a mistake as a line: the key as a dotted path, what is legal, the value.
+def explained(found: Any, root: type[BaseModel]) -> tuple[str, str]:
+    """Return where a mistake is, the key as a dotted path, and what is legal, with the value.
 
     Args:
         found: what pydantic says of it (`ErrorDetails`).
@@ -73,17 +73,17 @@ def explained(found: Any, root: type[BaseModel]) -> str:
     """
     kind = found["type"]
     if kind == LINE:
-        return str(found["msg"])
+        return found["ctx"]["path"], found["ctx"]["text"]
     # Pydantic adds "[key]" where the key is wrong and not its value.
     path = ".".join(str(name)[:MOST_QUOTED] for name in found["loc"] if name != "[key]")
     if kind == "extra_forbidden":
         section: Any = root
         for name in found["loc"][:-1]:
             section = section.model_fields[name].annotation
-        return f"{path}: {unknown_key(str(found['loc'][-1]), list(section.model_fields))}"
+        return path, unknown_key(str(found["loc"][-1]), list(section.model_fields))
     limits = {name: rounded(limit) for name, limit in found.get("ctx", {}).items()}
     text = WORDS[kind].format(**limits) if kind in WORDS else found["msg"]
-    return f"{path}: {text}, got {shown(found['input'])}"
+    return path, f"{text}, got {shown(found['input'])}"
 
 
 # --- types ---

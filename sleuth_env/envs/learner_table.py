@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..actions import IllegalAction, refusal
-from ..checks import check_choice, check_number, whole_number
+from ..checks import check_choice, check_number, shown, whole_number
 from ..game import CLOSED, NO_GAME, Game, Records, opaque
 from ..matches.players import Players, listed, make_players
 from ..matches.table import LEARNER_SEAT, Table
+from .opponents import Identities, are_identities, moved_numbers
 from .snapshot import Fits, Snapshot, bytes_of, like, misfit, snapshot_of
 
 Bools = NDArray[np.bool_]
@@ -60,6 +61,7 @@ class LearnerTable(Table):
         self._given = np.zeros(self.num_games)  # f8 [B] the part of the learners' returns that they were given
         self.streams: list[np.random.Generator | None] = [None] * self.num_games
         self._line_up: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._identities = Identities()
         self._shares: NDArray[np.float64] | None = None
 
     def _checked_seat(self, seat: int | str) -> int | None:
@@ -68,7 +70,9 @@ class LearnerTable(Table):
             return None
         number = whole_number(seat)
         if number is None or not 0 <= number < self.num_players:
-            raise ValueError(f'learner_seat must be "random" or a seat from 0 to {self.num_players - 1}, got {seat!r}')
+            raise ValueError(
+                f'learner_seat must be "random" or a seat from 0 to {self.num_players - 1}, got {shown(seat)}'
+            )
         return number
 
     # --- opponents ---
@@ -80,6 +84,7 @@ class LearnerTable(Table):
         if len(players) != number:
             raise ValueError(f"opponents must be one for all, or a list of {number}, got a list of {len(players)}")
         self.bots = make_players(self.game, self.options, players)
+        self._identities.note(self.bots, players)
         self._line_up = np.arange(number)
         self._shares = None
 
@@ -101,7 +106,7 @@ class LearnerTable(Table):
         ):
             raise ValueError(
                 "opponents need one share each, not negative and not all zero, "
-                f"got {len(players)} opponents with shares {shares!r:.100}"
+                f"got {len(players)} opponents with shares {shown(shares)}"
             )
         drawn = make_players(self.game, self.options, players)
         seated = [bot for number, bot in enumerate(self.bots) if (self.seats == number).any()]
@@ -110,6 +115,7 @@ class LearnerTable(Table):
         moved = np.array([number_of.get(id(bot), LEARNER_SEAT) for bot in self.bots] + [LEARNER_SEAT])
         self.seats[:] = moved[self.seats]
         self.bots = bots
+        self._identities.note(drawn, players, seated)
         self._line_up = np.array([number_of[id(bot)] for bot in drawn])
         self._shares = weights / weights.sum()
 
@@ -180,10 +186,11 @@ class LearnerTable(Table):
     def snapshot(self, face: str, **more: Any) -> Snapshot:
         """Return a snapshot of the games and of their streams, with what the environment keeps besides.
 
-        The opponents themselves are not in it, only who sits where.
+        The opponents themselves are not in it, only who they are and where they sit.
         """
         self.must_be_dealt()
         more |= {name: array.copy() for name, array in self._per_game().items()}
+        more["opponents"] = [list(self._identities.of(bot)) for bot in self.bots]
         streams = [stream.bit_generator.state for stream in self.streams if stream is not None]
         return Snapshot(face, self.game.NAME, asdict(self.options), bytes_of(self.states), streams, more).sealed()
 
@@ -204,9 +211,10 @@ class LearnerTable(Table):
         streams = snapshot.check(face, self.game, self.options, self.num_games, {**self._parts(), **parts})
         states = snapshot.records(self.game, self.rules)
         self._check_seats(snapshot.more, states)
+        seats = self._moved_seats(snapshot.more)
         opaque(self.states)[:] = opaque(states)
         self.streams = [*streams]
-        self._put_back(snapshot.more)
+        self._put_back({**snapshot.more, "seats": seats})
         return snapshot
 
     def must_be_open(self) -> None:
@@ -215,14 +223,30 @@ class LearnerTable(Table):
             raise gymnasium.error.ClosedEnvironmentError(CLOSED)
 
     def _parts(self) -> dict[str, Fits]:
-        """Return the check for each array of `_per_game`."""
+        """Return the check for each array of `_per_game`, and for the opponents."""
         bounds = {
-            "seats": (LEARNER_SEAT, len(self.bots) - 1),
+            "seats": (LEARNER_SEAT, None),
             "decisions": (0, None),
             "last_actions": (-1, self.num_actions - 1),
             "learners": (0, self.num_players - 1),
         }
-        return {name: like(array, *bounds.get(name, ())) for name, array in self._per_game().items()}
+        arrays = {name: like(array, *bounds.get(name, ())) for name, array in self._per_game().items()}
+        return {**arrays, "opponents": are_identities}
+
+    def _moved_seats(self, more: Mapping[str, Any]) -> NDArray[np.int32]:
+        """Return who sits where (i4 [B, P]) by the numbers that the opponents have here.
+
+        Raises:
+            ValueError: somebody does not play here.
+        """
+        seats: NDArray[np.int32] = more["seats"].copy()
+        seated = [number for number in np.unique(seats).tolist() if number != LEARNER_SEAT]
+        if seated[-1] >= len(more["opponents"]):
+            raise misfit("seats", seats)
+        moved = moved_numbers(more["opponents"], [self._identities.of(bot) for bot in self.bots], seated)
+        for number in seated:
+            seats[more["seats"] == number] = moved[number]
+        return seats
 
     def _check_seats(self, more: Mapping[str, Any], states: Records) -> None:
         """Check that there is a learner in one seat of each game, whose decision it is unless the game is over.

@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from ..checks import check_number, check_seed, whole_number
+from ..checks import check_number, check_seed, shown, whole_number
 from ..doors import is_array
 
 Bools = NDArray[np.bool_]
@@ -31,7 +31,7 @@ def check_autoreset(mode: Any) -> AutoresetMode:
         return AutoresetMode(mode)
     except ValueError:
         legal = ", ".join(f"AutoresetMode.{one.name} ({one.value!r})" for one in AutoresetMode)
-        raise ValueError(f"autoreset_mode must be one of {legal}, got {mode!r:.100}") from None
+        raise ValueError(f"autoreset_mode must be one of {legal}, got {shown(mode)}") from None
 
 
 def check_autoreset_done(mode: AutoresetMode, over: Bools) -> None:
@@ -55,7 +55,7 @@ def row_seeds(seed: Any, num_games: int) -> list[int | None]:
     if whole_number(seed) is not None:
         return [check_number("seed", seed, 0) + row for row in range(num_games)]
     if not isinstance(seed, (list, tuple, np.ndarray)) or np.ndim(seed) != 1 or len(seed) != num_games:
-        raise ValueError(f"seed must be one number or one for each of {num_games} games, got {seed!r}")
+        raise ValueError(f"seed must be one number or one for each of {num_games} games, got {shown(seed)}")
     return [check_seed(one) for one in seed]
 
 
@@ -71,7 +71,7 @@ def rows_to_reset(options: dict[str, Any] | None, dealt: Bools) -> Bools:
         ResetNeeded: the first reset leaves games out.
     """
     if options is not None and not isinstance(options, dict):
-        raise ValueError(f"options must be a dictionary, got {options!r}")
+        raise ValueError(f"options must be a dictionary, got {shown(options)}")
     unknown = [name for name in options or {} if name != "reset_mask"]
     if unknown:
         raise ValueError(f"reset knows the option 'reset_mask' only, got {unknown[0]!r}")
@@ -79,7 +79,7 @@ def rows_to_reset(options: dict[str, Any] | None, dealt: Bools) -> Bools:
     if mask is None:
         return np.ones(len(dealt), np.bool_)
     if not is_array(mask) or mask.dtype != np.bool_ or mask.shape != dealt.shape or not mask.any():
-        raise ValueError(f"reset_mask must be an array of {len(dealt)} bools, one of them True, got {mask!r}")
+        raise ValueError(f"reset_mask must be an array of {len(dealt)} bools, one of them True, got {shown(mask)}")
     if not (mask | dealt).all():
         raise gymnasium.error.ResetNeeded("the first reset deals every game: call reset() without a reset_mask")
     return mask

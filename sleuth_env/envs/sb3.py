@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..actions import ILLEGAL_REWARD, ON_ILLEGAL, action_numbers
-from ..checks import check_choice, check_seed
+from ..checks import check_choice, check_seed, shown
 from ..game import TRUNCATED, Game, Transcribed, load_game, make_options, needed
 from ..matches.players import Players
 from ..matches.rating import win_shares
@@ -234,8 +234,12 @@ class LearnerGames(Bound):
     def set_state(self, state: Snapshot) -> None:
         """Go back to a snapshot that `get_state` took, here or in one with the same options, size and opponents.
 
+        Its games go on against those who were playing, also where others have been set since; games
+        dealt later are against these.
+
         Raises:
-            ValueError: it is not such a snapshot; nothing has changed.
+            ValueError: it is not such a snapshot, or somebody does not play here any more; nothing
+                has changed.
             ClosedEnvironmentError: after `close`.
         """
         snapshot = self.table.restore(state, FACE, {"lengths": like(self._lengths, 0)})
@@ -297,7 +301,7 @@ class LearnerGames(Bound):
         rows = self._indices(indices)
         legal = "render_mode, illegal, opponents"
         if attr_name not in ("render_mode", "illegal", "opponents"):
-            raise ValueError(f"{attr_name!r} cannot be set: what can be set is {legal}; got {value!r:.100}")
+            raise ValueError(f"{attr_name!r} cannot be set: what can be set is {legal}; got {shown(value)}")
         self._must_be_all(attr_name, rows)
         if attr_name == "opponents":
             self.set_opponents(value)
@@ -361,7 +365,7 @@ class LearnerGames(Bound):
             chosen: list[int] = np.atleast_1d(self._rows if indices is None else self._rows[indices]).tolist()
         except (IndexError, TypeError, ValueError):
             raise ValueError(
-                f"indices must be environments from 0 to {len(self._rows) - 1}, got {indices!r:.100}"
+                f"indices must be environments from 0 to {len(self._rows) - 1}, got {shown(indices)}"
             ) from None
         return chosen
 

@@ -11,14 +11,15 @@ Axis letters: ``B`` games.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..doors import is_array
+from ..checks import shown
+from ..doors import described, is_array
 from ..game import Game, Records, opaque
 
 NOT_A_SNAPSHOT = "that is not a snapshot, which get_state() takes"
@@ -71,29 +72,36 @@ class Snapshot:
         Raises:
             ValueError: the snapshot is of something else, lacks something, or is damaged.
         """
-        if (self.face, self.game) != (face, game.NAME):
+        if not (_is(face, self.face) and _is(game.NAME, self.game)):
             raise ValueError(
-                f"the snapshot is of an environment of {self.game!r:.100} of the kind {self.face!r:.100}, "
+                f"the snapshot is of an environment of {shown(self.game)} of the kind {shown(self.face)}, "
                 f"this one is of {game.NAME!r} and of the kind {face!r}"
             )
-        if self.options != asdict(options):
-            raise ValueError(f"the snapshot is of a game with {self.options!s:.1000}, this one has {asdict(options)}")
+        if not _is(asdict(options), _as_dict(self.options)):
+            raise ValueError(
+                f"the snapshot is of a game with {shown(self.options, 1000)}, this one has {asdict(options)}"
+            )
         shape = (num_games, game.STATE.itemsize)
         streams = self.streams if isinstance(self.streams, (list, tuple)) else ()
         if not of_kind(self.states, np.uint8, shape) or len(streams) != num_games:
-            found = getattr(self.states, "shape", None)
             raise ValueError(
-                f"a snapshot of these games has states of the shape {shape} and as many streams, got {found!s:.100}"
+                f"a snapshot of these games has states of the shape {shape} and as many streams, "
+                f"got {described(self.states)} and {shown(self.streams)}"
             )
-        more = self.more if isinstance(self.more, Mapping) else {}
+        more = _as_dict(self.more)
         lacking = [name for name in parts if name not in more]
         if lacking:
             raise ValueError(f"{NOT_A_SNAPSHOT}: it lacks {', '.join(lacking)}")
+        # What nobody knows, nobody could check.
+        for name in more:
+            if name not in parts:
+                raise ValueError(f"{NOT_A_SNAPSHOT}: unknown part {shown(name)}; its parts are {', '.join(parts)}")
         for name, fits in parts.items():
-            if not fits(more[name]):
+            if not _does_fit(fits, more[name]):
                 raise misfit(name, more[name])
         generators = [generator_of(stream) for stream in streams]
-        if self.digest not in ("", self._digest()):
+        # Only now: all that goes into it is of a known kind.
+        if not _is("", self.digest) and not _is(self._digest(), self.digest):
             raise ValueError("the snapshot has been damaged or changed since get_state() took it: its digest is wrong")
         return generators
 
@@ -149,7 +157,26 @@ def sound_records(given: NDArray[np.uint8], game: Game, rules: Records) -> Recor
 
 def misfit(name: str, value: Any) -> ValueError:
     """Return the error for a part of a snapshot that is not as it should be."""
-    return ValueError(f"{name} of the snapshot does not fit this environment: {value!r:.100}")
+    return ValueError(f"{name} of the snapshot does not fit this environment: {shown(value)}")
+
+
+def _is(wanted: str | dict[str, Any], found: Any) -> bool:
+    """Return whether what is in a snapshot is this text or dictionary of plain values."""
+    return isinstance(found, type(wanted)) and _does_fit(lambda value: bool(value == wanted), found)
+
+
+def _as_dict(found: Any) -> dict[str, Any]:
+    """Return a mapping as a dictionary; an empty one stands for anything else."""
+    return dict(found) if isinstance(found, Mapping) and _does_fit(lambda value: bool(dict(value)), found) else {}
+
+
+def _does_fit(fits: Fits, value: Any) -> bool:
+    """Return whether a part is right; what cannot even be looked at is not."""
+    try:
+        return fits(value)
+    # Of numbers beyond all limits, of containers that hold themselves, of foreign classes.
+    except Exception:
+        return False
 
 
 def of_kind(value: Any, dtype: Any, shape: tuple[int, ...]) -> bool:
@@ -178,8 +205,9 @@ def snapshot_of(given: Any) -> Snapshot:
     Raises:
         ValueError: it is something else.
     """
-    if not isinstance(given, Snapshot):
-        raise ValueError(f"{NOT_A_SNAPSHOT}: got {given!r:.100}")
+    # One that was unpickled may lack anything.
+    if not isinstance(given, Snapshot) or not all(hasattr(given, each.name) for each in fields(Snapshot)):
+        raise ValueError(f"{NOT_A_SNAPSHOT}: got {shown(given)}")
     return given
 
 
@@ -195,7 +223,7 @@ def generator_of(stream: Any) -> np.random.Generator:
         # The setter takes what it can use of a number, and any increment; those of PCG64 are odd.
         is_whole = bits.state == stream and stream["state"]["inc"] % 2 == 1 and stream["has_uint32"] in (0, 1)
     except Exception as error:  # whatever NumPy's setter makes of foreign objects
-        raise ValueError(f"{NOT_A_SNAPSHOT}: {stream!r:.100} is not the state of a generator") from error
+        raise ValueError(f"{NOT_A_SNAPSHOT}: {shown(stream)} is not the state of a generator") from error
     if not is_whole:
-        raise ValueError(f"{NOT_A_SNAPSHOT}: {stream!r:.100} is not the state of a generator")
+        raise ValueError(f"{NOT_A_SNAPSHOT}: {shown(stream)} is not the state of a generator")
     return np.random.Generator(bits)

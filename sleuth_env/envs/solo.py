@@ -252,7 +252,8 @@ class GameSoloEnv(_Solo, gymnasium.Env[Any, int]):
         """Go back to a snapshot that `get_state` took, here or in an environment with the same options and opponents.
 
         Raises:
-            ValueError: it is not such a snapshot; nothing has changed.
+            ValueError: it is not such a snapshot, or somebody in it does not play here; nothing has
+                changed.
             ClosedEnvironmentError: after `close`.
         """
         snapshot = self.table.restore(state, SOLO_FACE, {"over": lambda over: type(over) is bool})

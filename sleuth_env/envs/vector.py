@@ -50,7 +50,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from ..actions import action_numbers, refusal
-from ..checks import check_choice, check_number
+from ..checks import check_choice, check_number, shown
 from ..game import (
     CLOSED,
     GOING_ON,
@@ -126,7 +126,7 @@ class GameVectorEnv(Bound, VectorEnv[Any, NDArray[np.int64], Any]):
         check_render_mode(self.game, render_mode)
         check_choice("dtype", dtype, tuple(HIGHEST))
         if not isinstance(copy, bool):
-            raise ValueError(f"copy must be True or False, got {copy!r}")
+            raise ValueError(f"copy must be True or False, got {shown(copy)}")
         self.render_mode = render_mode
         self.dtype = np.dtype(dtype)
         self.copy = copy

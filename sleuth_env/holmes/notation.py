@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ..checks import whole_number
+from ..checks import shown, whole_number
 from ..game import player_name as any_player_name
 from ..naming import Names
 from ..naming import NotationError as NotationError
@@ -167,7 +167,7 @@ def _num_players(game: int | Options) -> int:
     given = game.num_players if isinstance(game, Options) else game
     number = whole_number(given)
     if number is None or not MIN_PLAYERS <= number <= MAX_PLAYERS:
-        raise NotationError(f"num_players must be an integer from {MIN_PLAYERS} to {MAX_PLAYERS}, got {given!r:.20}")
+        raise NotationError(f"num_players must be an integer from {MIN_PLAYERS} to {MAX_PLAYERS}, got {shown(given)}")
     return number
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_number, check_seed
+from ..checks import check_choice, check_number, check_seed, is_collection, shown, whole_number
 from ..game import player_name
 from ..kernels import kernel
 from .cards import (
@@ -40,6 +40,8 @@ from .sheet import begin_sheets
 from .state import new_states
 
 REQUIRED = ("hands", "current", "location", "turn")
+TOKENS = ("books", "villains", "say", "telegrams")
+LOOK = ("cards", "whole", "turn")
 MOST = 2**31 - 1
 
 
@@ -91,7 +93,9 @@ def _begin(rules, states, is_deal):
 # --- what is given ---
 
 
-def _check_keys(position: Mapping[str, Any]) -> None:
+def _check_keys(position: Any) -> None:
+    if not isinstance(position, Mapping):
+        raise SetUpError(f"a position must be a dictionary with {', '.join(REQUIRED)}, got {shown(position)}")
     for name in REQUIRED:
         if name not in position:
             raise SetUpError(f"a position needs {', '.join(REQUIRED)}; there is no {name!r}")
@@ -99,19 +103,51 @@ def _check_keys(position: Mapping[str, Any]) -> None:
 
 def _one_of(what: str, name: Any, names: Iterable[str]) -> int:
     known = list(names)
-    if name not in known:
-        raise SetUpError(f"{what} must be one of {', '.join(known)}, got {name!r}")
+    if not isinstance(name, str) or name not in known:
+        raise SetUpError(f"{what} must be one of {', '.join(known)}, got {shown(name)}")
     return known.index(name)
 
 
+def _player_names(options: Options) -> list[str]:
+    return [player_name(seat) for seat in range(options.num_players)]
+
+
 def _seat(options: Options, what: str, name: Any) -> int:
-    return _one_of(what, name, map(player_name, range(options.num_players)))
+    return _one_of(what, name, _player_names(options))
+
+
+def _table(what: str, given: Any, keys: Iterable[str]) -> dict[str, Any]:
+    """Return a dictionary that was given, with no other keys than these."""
+    known = list(keys)
+    if not isinstance(given, Mapping):
+        raise SetUpError(f"{what} must be a dictionary of {', '.join(known)}, got {shown(given)}")
+    for key in given:
+        _one_of(f"what there is in {what}", key, known)
+    return dict(given)
+
+
+def _list(what: str, given: Any, of: str) -> list[Any]:
+    """Return a list that was given."""
+    refusal = SetUpError(f"{what} must be a list of {of}, got {shown(given)}")
+    if not is_collection(given) or isinstance(given, Mapping):
+        raise refusal
+    try:
+        return list(given)
+    # Whatever a foreign class does while it is gone through.
+    except Exception as error:
+        raise refusal from error
+
+
+def _is(given: Any, wanted: Any) -> bool:
+    """Return whether something that was given is a value; a foreign object, such as an array, may not even tell."""
+    try:
+        return bool(given == wanted)
+    except Exception:
+        return False
 
 
 def _cards(what: str, names: Any) -> list[str]:
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise SetUpError(f"{what} must be a list of titles, got {names!r}")
-    cards = list(names)
+    cards = _list(what, names, "titles")
     if len(cards) > NUM_CARDS:
         raise SetUpError(f"{what} must be at most {NUM_CARDS} cards, got {len(cards)}")
     for name in cards:
@@ -124,22 +160,24 @@ def _check_consequences(options: Options, position: Mapping[str, Any], state: An
     told = reveal(options, state)
     for name, given in position.items():
         if name not in told:
-            raise SetUpError(f"a position has no {name!r}; it has {', '.join(told)}")
+            raise SetUpError(f"a position has no {shown(name)}; it has {', '.join(told)}")
         if name in ("phase", "actor", "next_turn", "in_play", "drawn", "card", "player", "target", "tried", "set_down"):
-            if given != told[name]:
-                raise SetUpError(f"a position is at the beginning of a turn: {name} is {told[name]!r}, got {given!r}")
-        elif name in ("aside", "points", "winners", "truncated") and given != told[name]:
-            raise SetUpError(f"{name} of this position is {told[name]!r}, got {given!r}")
+            if not _is(given, told[name]):
+                raise SetUpError(
+                    f"a position is at the beginning of a turn: {name} is {told[name]!r}, got {shown(given)}"
+                )
+        elif name in ("aside", "points", "winners", "truncated") and not _is(given, told[name]):
+            raise SetUpError(f"{name} of this position is {told[name]!r}, got {shown(given)}")
 
 
 # --- cards ---
 
 
 def _place_cards(options: Options, position: Mapping[str, Any], state: Any) -> None:
-    hands = position["hands"]
-    names = [player_name(seat) for seat in range(options.num_players)]
-    if sorted(hands) != sorted(names):
-        raise SetUpError(f"hands must be those of {', '.join(names)}, got {', '.join(map(str, hands))}")
+    names = _player_names(options)
+    hands = _table("hands", position["hands"], names)
+    if len(hands) != len(names):
+        raise SetUpError(f"hands must be those of {', '.join(names)}, got {', '.join(hands)}")
     for seat, name in enumerate(names):
         state["hands"][seat] = copies_of(_cards(f"the hand of {name}", hands[name]))
         state["hand_sizes"][seat] = state["hands"][seat].sum()
@@ -202,33 +240,31 @@ def _is_deal(options: Options, state: Any) -> bool:
 
 
 def _place_tokens(options: Options, position: Mapping[str, Any], state: Any) -> None:
-    for name, tokens in position.get("tokens", {}).items():
+    for name, given in _table("tokens", position.get("tokens", {}), _player_names(options)).items():
         seat = _seat(options, "a player of tokens", name)
-        for kind in tokens:
-            _one_of(f"tokens of {name}", kind, ("books", "villains", "say", "telegrams"))
+        tokens = _table(f"tokens of {name}", given, TOKENS)
         for kind, names in (("books", BOOKS), ("villains", VILLAINS), ("telegrams", TELEGRAMS)):
-            for token in tokens.get(kind, ()):
+            for token in _list(f"{kind} of {name}", tokens.get(kind, ()), kind):
                 number = _one_of(f"{kind} of {name}", token, names)
                 if state[kind][number] >= 0:
                     raise SetUpError(f"{kind}: there is one {token!r}, and two players have it")
                 state[kind][number] = seat
-        for kind, worth in tokens.get("say", {}).items():
+        for kind, worth in _table(f"say of {name}", tokens.get("say", {}), SAY_TYPES).items():
             state["say"][seat, _one_of(f"say of {name}", kind, SAY_TYPES)] = check_number(
                 kind, worth, 1, 127, SetUpError
             )
-    pools = position.get("pools", {})
-    for kind in pools:
-        _one_of("pools", kind, ("books", "villains", "say", "telegrams"))
+    pools = _table("pools", position.get("pools", {}), TOKENS)
     _place_say_pool(options, pools, state)
     _place_telegram_stock(pools, state)
     for kind, names in (("books", BOOKS), ("villains", VILLAINS)):
         left = [name for name, owner in zip(names, state[kind], strict=True) if owner < 0]
-        if list(pools.get(kind, left)) != left:
-            raise SetUpError(f"{kind} of pools must be those that nobody has, {left}, got {pools[kind]!r}")
+        if not _is(_list(f"{kind} of pools", pools.get(kind, left), kind), left):
+            raise SetUpError(f"{kind} of pools must be those that nobody has, {left}, got {shown(pools[kind])}")
 
 
 def _place_say_pool(options: Options, pools: Mapping[str, Any], state: Any) -> None:
     supply = make_rules(options)["say_points"][0]
+    say = _table("say of pools", pools.get("say", {}), SAY_TYPES)
     for kind, name in enumerate(SAY_TYPES):
         left = Counter(supply[kind].tolist())
         left.subtract(worth for worth in state["say"][:, kind].tolist() if worth)
@@ -236,18 +272,19 @@ def _place_say_pool(options: Options, pools: Mapping[str, Any], state: Any) -> N
             if number < 0:
                 raise SetUpError(f"say: there are not so many {name} tokens of {worth} points")
         rest = sorted(left.elements())
-        given = list(pools.get("say", {}).get(name, rest))
-        if Counter(given) != Counter(rest):
-            raise SetUpError(f"say of pools must hold {rest} for {name}, in any order, got {given!r}")
+        given = _list(f"say of pools for {name}", say.get(name, rest), "points")
+        numbers = [-1 if number is None else number for number in map(whole_number, given)]
+        if sorted(numbers) != rest:
+            raise SetUpError(f"say of pools must hold {rest} for {name}, in any order, got {shown(given)}")
         state["say_pool"][kind, : len(given)] = given[::-1]
         state["say_sizes"][kind] = len(given)
 
 
 def _place_telegram_stock(pools: Mapping[str, Any], state: Any) -> None:
     rest = [name for name, owner in zip(TELEGRAMS, state["telegrams"], strict=True) if owner < 0]
-    given = list(pools.get("telegrams", rest))
-    if sorted(given) != sorted(rest):
-        raise SetUpError(f"telegrams of pools must be {rest}, in any order, got {given!r}")
+    given = _list("telegrams of pools", pools.get("telegrams", rest), "telegrams")
+    if not all(isinstance(name, str) for name in given) or sorted(given) != sorted(rest):
+        raise SetUpError(f"telegrams of pools must be {rest}, in any order, got {shown(given)}")
     state["telegram_stock"][: len(given)] = [TELEGRAMS.index(name) for name in given[::-1]]
     state["telegram_size"] = len(given)
 
@@ -256,12 +293,18 @@ def _place_telegram_stock(pools: Mapping[str, Any], state: Any) -> None:
 
 
 def _place_looks(options: Options, position: Mapping[str, Any], state: Any) -> None:
-    for viewer_name, others in position.get("shown", {}).items():
-        viewer = _seat(options, "a player of shown", viewer_name)
-        for other_name, look in others.items():
-            other = _seat(options, f"a player shown to {viewer_name}", other_name)
+    names = _player_names(options)
+    for viewer_name, others in _table("shown", position.get("shown", {}), names).items():
+        viewer = names.index(viewer_name)
+        for other_name, given in _table(f"shown to {viewer_name}", others, names).items():
+            other = names.index(other_name)
             what = f"cards of {other_name} shown to {viewer_name}"
+            look = _table(what, given, LOOK)
+            for name in LOOK:
+                if name not in look:
+                    raise SetUpError(f"{what} must have {', '.join(LOOK)}; there is no {name!r}")
             state["looks"][viewer, other] = copies_of(_cards(what, look["cards"]))
-            state["look_whole"][viewer, other] = bool(look["whole"])
+            check_choice(f"whole of {what}", look["whole"], (False, True), SetUpError)
+            state["look_whole"][viewer, other] = look["whole"]
             turn = check_number(f"turn of {what}", look["turn"], 0, MOST, SetUpError)
             state["look_turn"][viewer, other] = turn

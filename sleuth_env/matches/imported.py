@@ -22,13 +22,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import called_by, nearest, takes
-from ..game import Game, Records
+from ..checks import called_by, nearest, shown, takes
+from ..files import read_bytes
+from ..game import Game, Records, check_options
 from ..policies.policy_file import PolicyError
 from ..policies.wrapped import wrap_policy
 from .seating import WHAT_PLAYS, MatchError, has, is_player, remembers, seated
 
 PYTHON = ".py"
+MOST_FILE_BYTES = 1 << 26
 PACKAGE = Path(__file__).parents[1]
 FORMS = "FILE.py:NAME or MODULE:NAME"
 
@@ -119,13 +121,14 @@ def import_player(text: str, options: Any, game: Game) -> Imported:
             message says where.
     """
     place, name = _checked_parts(text)
+    check_options(game, options)
     module = _module(text, place)
     file = getattr(module, "__file__", None)
     with _told(text, file):
         player = _made(_attribute(module, name, file or f"the module {place}"), options, game)
-        player = seated(player, options, f"player {text}")
+        player = seated(player, options, game, f"player {text}")
     kind = ImportedRemembering if remembers(player) else Imported
-    return kind(player, text, file)
+    return kind(player, text, file, options)
 
 
 def _checked_parts(text: str) -> tuple[str, str]:
@@ -153,10 +156,9 @@ def _module(text: str, place: str) -> ModuleType:
 def _from_file(text: str, path: Path) -> ModuleType:
     """Import a Python file, once for each content."""
     try:
-        # Opening a pipe would wait, reading a device might never end.
         if not path.is_file():
             raise OSError("there is no such file" if not path.exists() else "it is not a regular file")
-        content = path.read_bytes()
+        content = read_bytes(path, MOST_FILE_BYTES)
         full = path.resolve()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -208,7 +210,7 @@ def _made(found: Any, options: Any, game: Game) -> Any:
     if not is_player(found):
         raise PolicyError(
             f"it must be {WHAT_PLAYS}, a class of such objects, or a function with an attribute record, "
-            f"got {found!r:.100}"
+            f"got {shown(found)}"
         )
     return found
 
@@ -267,12 +269,14 @@ class Imported:
         player: the player.
         text: its name.
         file: of its module.
+        options: of the game that it was made for.
     """
 
-    def __init__(self, player: Any, text: str, file: str | None) -> None:
+    def __init__(self, player: Any, text: str, file: str | None, options: Any) -> None:
         self.player = player
         self.text = text
         self.file = file
+        self.options = options
         self.name: str = player.name
 
     def act(self, views: Records, legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:

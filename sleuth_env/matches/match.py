@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bits import GAMMA, mixed_rows
-from ..checks import check_number, is_collection
-from ..game import TRUNCATED, Game, check_game
+from ..checks import check_number, is_collection, shown
+from ..game import TRUNCATED, Game, check_game, check_options
 from .players import Player, make_players
 from .rating import FinishedGames, MatchResult, sum_up
 from .seating import MatchError
@@ -76,7 +76,7 @@ def play_match(
     """
     # First of all: these refuse what is not a game, or not its options.
     check_game(game)
-    game.make_rules(options)
+    check_options(game, options)
     _check_match(options, seats, names, {"num_deals": num_deals, "batch_size": batch_size, "seed": seed})
     players = make_players(game, options, seats, greedy, allow_pickle)
     entries = list({id(player): player for player in players}.values())
@@ -112,7 +112,7 @@ def evaluate(
     deals are the same for all baselines. See `play_match`.
     """
     check_game(game)  # see `play_match`
-    game.make_rules(options)
+    check_options(game, options)
     # Made apart, so that a player and a baseline of the same name are two entries.
     mine = make_players(game, options, [player], greedy, allow_pickle)[0]
     others = make_players(game, options, baselines, greedy, allow_pickle)
@@ -127,7 +127,7 @@ def evaluate(
 def _check_match(options: Any, seats: Sequence[Any], names: Sequence[str] | None, numbers: dict[str, Any]) -> None:
     for what, given in (("seats", seats), ("names", seats if names is None else names)):
         if not is_collection(given) or not hasattr(given, "__len__"):
-            raise MatchError(f"{what} must be a list of {options.num_players}, got {given!r:.100}")
+            raise MatchError(f"{what} must be a list of {options.num_players}, got {shown(given)}")
         if len(given) != options.num_players:
             raise MatchError(
                 f"a game for {options.num_players} players needs {options.num_players} {what}, got {len(given)}"

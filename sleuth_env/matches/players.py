@@ -13,7 +13,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..game import DEFAULT_GAME, Bot, Game, check_game, load_game
+from ..checks import shown
+from ..game import DEFAULT_GAME, Bot, Game, check_game, check_options, load_game
 from ..policies.policy import load_policy
 from ..policies.policy_file import SUFFIX, PolicyError, located, names_file, pretrained_names
 from ..policies.trained import load_model, names_model
@@ -74,8 +75,8 @@ def _player(game: Game, options: Any, seat: Any, greedy: bool, allow_pickle: boo
     if isinstance(seat, (str, os.PathLike)):
         return make_player(os.fspath(seat), options, game, greedy, allow_pickle)
     if not is_player(seat):
-        raise MatchError(f"a player is the name of a bot, a policy file, or {WHAT_PLAYS}, got {seat!r}")
-    return seated(seat, options)
+        raise MatchError(f"a player is the name of a bot, a policy file, or {WHAT_PLAYS}, got {shown(seat)}")
+    return seated(seat, options, game)
 
 
 def make_player(
@@ -105,7 +106,8 @@ def make_player(
     game = load_game(DEFAULT_GAME) if game is None else check_game(game)
     if not isinstance(text, str):
         raise PolicyError(
-            f"a player is named by a text, the name of a bot or the path of a policy file (*{SUFFIX}), got {text!r}"
+            f"a player is named by a text, the name of a bot or the path of a policy file (*{SUFFIX}), "
+            f"got {shown(text)}"
         )
     if names_file(text):
         return load_policy(text, game, greedy).seated(options)
@@ -120,6 +122,7 @@ def make_player(
             f"there is no bot {text[:100]!r}: a player is one of the bots {known}, "
             f"or a policy file, whose name ends in {SUFFIX}, or a player of your own: {FORMS}"
         )
+    check_options(game, options)
     return game.make_bot(text, options)
 
 

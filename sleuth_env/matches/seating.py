@@ -7,13 +7,14 @@ Axis letters: ``B`` games, ``K`` some of them, ``A`` actions.
 from __future__ import annotations
 
 import copy
+from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import called_by, takes
-from ..game import Bot, Records
+from ..checks import called_by, shown, takes
+from ..game import Bot, Game, Records, game_of
 
 # The methods that a table calls, and what it hands them.
 METHODS = {
@@ -91,21 +92,23 @@ def is_player(player: Any) -> bool:
     )
 
 
-def seated(player: Any, options: Any, called: str | None = None) -> Any:
+def seated(player: Any, options: Any, game: Game, called: str | None = None) -> Any:
     """Return a player for a game with these options: what its method `seated` returns, or itself.
 
     Args:
         player: what is to play.
         options: of the game.
+        game: the game module.
         called: what messages call it; default: by its name.
 
     Raises:
-        MatchError: this is not a player, `seated` does not return one, a method does not take what a
-            table hands it, or one that remembers cannot be copied.
+        MatchError: this is not a player, or one of another game, `seated` does not return one, a
+            method does not take what a table hands it, or one that remembers cannot be copied.
     """
     if not is_player(player):
         raise MatchError(f"a player is {WHAT_PLAYS}, got {_shown(player)}")
     called = f"player {player.name!r}" if called is None else called
+    _check_game(player, game, called)
     _check_methods(player, called)
     if has(player, "seated"):
         player = player.seated(options)
@@ -116,6 +119,17 @@ def seated(player: Any, options: Any, called: str | None = None) -> Any:
         # Only to see that it can be done: tables make their own.
         copied(player, called)
     return player
+
+
+def _check_game(player: Any, game: Game, called: str) -> None:
+    """Check that a player is not of another game, as far as it says of which it is, or has options of one."""
+    own = getattr(player, "game", None)
+    name = own.NAME if isinstance(own, ModuleType) and hasattr(own, "NAME") else ""
+    options = getattr(player, "options", None)
+    if not name and not isinstance(options, game.Options):
+        name = game_of(options)
+    if name and name != game.NAME:
+        raise MatchError(f"{called} is a player of the game {name}, and {game.NAME} is played: make it for {game.NAME}")
 
 
 def _check_methods(player: Any, called: str) -> None:
@@ -145,4 +159,4 @@ def copied(player: Remembering, called: str) -> Remembering:
 
 
 def _shown(found: Any) -> str:
-    return f"{found!r:.{MAX_SHOWN}}"
+    return shown(found, MAX_SHOWN)

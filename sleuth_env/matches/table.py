@@ -19,7 +19,7 @@ from ..actions import IllegalAction, any_refusal
 from ..bits import GAMMA, mixed_rows
 from ..checks import check_number
 from ..doors import ANY, ArrayError, array, described, marks, numbers_of, shape_of, unchecked
-from ..game import Game, Kernels, Records, check_game, kernels_of, load_game, opaque
+from ..game import Game, Kernels, Records, check_game, check_options, kernels_of, load_game, opaque
 from ..memory import check_fits
 from .seating import MatchError, Player, Remembering, copied, has, remembers, seated
 
@@ -79,6 +79,7 @@ class Table:
         self, game: Game, options: Any, num_games: int, bots: Sequence[Player] = (), seats: ArrayLike = LEARNER_SEAT
     ) -> None:
         check_game(game)
+        check_options(game, options)
         self.rules = game.make_rules(options)
         self.game = game
         self._kernels: Kernels = kernels_of(game)
@@ -86,7 +87,7 @@ class Table:
         number = check_number("num_games", num_games, 1, error=MatchError)
         self.num_games = check_fits(self.SIZE_NAME, number, bytes_of_game(game, options), MatchError)
         self.num_players: int = options.num_players
-        self.bots = [seated(bot, options) for bot in bots]
+        self.bots = [seated(bot, options, game) for bot in bots]
         shape = (self.num_games, self.num_players)
         self.seats = np.full(shape, LEARNER_SEAT, np.int32)
         numbers = np.asarray(array("seats", seats, np.int32, shape_of(seats)))

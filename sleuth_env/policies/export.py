@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..checks import shown
 from .policy import Policy
 from .policy_file import PolicyError
 
@@ -89,4 +90,4 @@ def to_torch_file(policy: Policy, path: str | Path) -> None:
 
 def _check_suffix(path: str | Path, suffix: str) -> None:
     if Path(path).suffix != suffix:
-        raise PolicyError(f"the name of this kind of file must end in {suffix}, got {str(path)!r:.200}")
+        raise PolicyError(f"the name of this kind of file must end in {suffix}, got {shown(str(path), 200)}")

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..doors import ANY, array, decision
 from ..files import write_atomically
-from ..game import GAMES, Game, check_game, load_game
+from ..game import GAMES, Game, check_game, check_options, load_game
 from ..kernels import kernel
 from ..options import described
 from .mlp import Mlp
@@ -154,7 +154,7 @@ class Policy:
         Raises:
             PolicyError: it was trained for other ones.
         """
-        self.game.make_rules(options)  # it refuses what are not options
+        check_options(self.game, options)
         trained = dataclasses.asdict(self.options)
         asked = dataclasses.asdict(options)
         minor = tuple(about.name for about in described(self.options) if about.minor)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..doors import decision
-from ..game import DEFAULT_GAME, Game, check_game, load_game
+from ..game import DEFAULT_GAME, Game, check_game, check_options, load_game
 from .mlp import Layer, Mlp
 from .policy import Policy, choose
 from .policy_file import PolicyError
@@ -118,6 +118,7 @@ def load_model(
         )
     name = Path(path).name.removesuffix(MODEL_SUFFIX)
     policy = _unpickled(Path(path))
+    check_options(game, options)
     record = _record(game, options, policy.observation_space, str(path))
     size = game.num_actions(options)
     if getattr(policy.action_space, "n", None) != size:
@@ -288,6 +289,7 @@ class TorchPolicy:
         """
         if options == self.options:
             return self
+        check_options(self.game, options)
         record = _record(self.game, options, self.policy.observation_space, self.name)
         if self.game.num_actions(options) != self.policy.action_space.n:
             raise PolicyError(f"{self.name} was trained for other actions: {self.policy.action_space}")

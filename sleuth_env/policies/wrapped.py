@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..checks import called_by, check_choice, takes
+from ..checks import called_by, check_choice, shown, takes
 from ..doors import decision, described, numbers_of
-from ..game import DEFAULT_GAME, Game, check_game, load_game
+from ..game import DEFAULT_GAME, Game, check_game, check_options, load_game
 from .policy_file import PolicyError
 
 
@@ -45,12 +45,12 @@ def wrap_policy(
     """
     game = load_game(DEFAULT_GAME) if game is None else check_game(game)
     if not callable(function) or isinstance(function, type):
-        raise PolicyError(f"wrap_policy takes a function from observations and masks to actions, got {function!r:.100}")
+        raise PolicyError(f"wrap_policy takes a function from observations and masks to actions, got {shown(function)}")
     record = game.RECORDS[0] if record is None else record
     check_choice("record", record, game.RECORDS, PolicyError)
     called = getattr(function, "__name__", type(function).__name__) if name is None else name
     if not isinstance(called, str):
-        raise PolicyError(f"name must be a text, got {called!r:.100}")
+        raise PolicyError(f"name must be a text, got {shown(called)}")
     player = WrappedPolicy(game, function, record, called)
     if not takes(function, 2, *player.named):
         raise PolicyError(
@@ -91,6 +91,7 @@ class WrappedPolicy:
         Raises:
             ValueError: they are not options of its game.
         """
+        check_options(self.game, options)
         player = copy.copy(self)
         player._rules = self.game.make_rules(options)
         player._num_actions = self.game.num_actions(options)

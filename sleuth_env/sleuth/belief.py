@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..bits import members
+from ..checks import shown
 from ..deduction.automata import NO_DEAL
 from ..deduction.counting import ASK, BROKEN, CAP, KEEP
 from ..deduction.evidence import EVIDENCE
@@ -240,7 +241,7 @@ def belief_in_game(game: str | GameRecord, player: str | int, step: int | None =
         NotationError: the text is wrong, or it has no such player or step.
     """
     if not isinstance(game, (str, GameRecord)):
-        raise NotationError(f"a game is a text or what parse_game makes of one, got {game!r:.100}")
+        raise NotationError(f"a game is a text or what parse_game makes of one, got {shown(game)}")
     record = parse_game(game) if isinstance(game, str) else game
     names = [player_name(seat) for seat in range(record.options.num_players)]
     seat = names.index(player) if player in names else player

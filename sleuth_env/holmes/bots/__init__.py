@@ -9,6 +9,7 @@ deals that agree with what it knows, and takes the best.
 
 from __future__ import annotations
 
+from ...checks import shown
 from ..cards import Options
 from .base import Bot
 from .counter import CounterBot
@@ -33,6 +34,6 @@ def make_bot(name: str, options: Options) -> Bot:
     Raises:
         BotError: the name is unknown.
     """
-    if name not in BOTS:
-        raise BotError(f"there is no bot {name!r}; the bots are {', '.join(BOTS)}")
+    if not isinstance(name, str) or name not in BOTS:
+        raise BotError(f"there is no bot {shown(name)}; the bots are {', '.join(BOTS)}")
     return BOTS[name](options)

@@ -10,6 +10,7 @@ asks like ``entropy``, but guesses where waiting for a proof is the greater risk
 
 from __future__ import annotations
 
+from ...checks import shown
 from ..cards import Options
 from .base import Bot
 from .entropy import EntropyBot
@@ -35,5 +36,5 @@ def make_bot(name: str, options: Options) -> Bot:
         BotError: the name is unknown.
     """
     if not isinstance(name, str) or name not in BOTS:
-        raise BotError(f"there is no bot {name!r}; the bots are {', '.join(BOTS)}")
+        raise BotError(f"there is no bot {shown(name)}; the bots are {', '.join(BOTS)}")
     return BOTS[name](options)
