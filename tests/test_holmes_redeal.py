@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from sleuth_env.holmes.cards import Options, make_rules, num_actions
+from sleuth_env.holmes.cards import NUM_TITLES, Options, make_rules, num_actions
 from sleuth_env.holmes.invariants import problems
 from sleuth_env.holmes.redeal import redeal
 from sleuth_env.holmes.rules import legal
@@ -61,7 +61,7 @@ def test_hidden_cards_are_dealt_in_all_ways() -> None:
     viewer = int(decisions.views["seat"][0])
     for other in {0, 1, 2} - {viewer}:
         hands = states["hands"][:, other]
-        least, most = (decisions.states[name][0, viewer, other] for name in ("least", "most"))
+        least, most = (decisions.states[name][0, viewer, other, :NUM_TITLES] for name in ("least", "most"))
         assert (hands >= least).all()
         assert (hands <= most).all()
         # Whatever one copy of may lie there lies there in some deals.

@@ -259,8 +259,8 @@ def check_sheets(states: np.ndarray) -> None:
             if state["drawn"] >= 0 and viewer != state["turn"]:
                 truth[-1, state["drawn"]] += 1
             if state["most"][viewer].any():
-                assert (state["least"][viewer] <= truth).all()
-                assert (truth <= state["most"][viewer]).all()
+                assert (state["least"][viewer, :, :NUM_TITLES] <= truth).all()
+                assert (truth <= state["most"][viewer, :, :NUM_TITLES]).all()
 
 
 def check_everything(games: Games) -> None:

@@ -8,10 +8,13 @@ from itertools import product
 import numpy as np
 import pytest
 
+from sleuth_env.holmes.bounds import tighten
 from sleuth_env.holmes.cards import AFOOT, COPIES, NUM_TITLES, TITLES, Options, make_rules
+from sleuth_env.holmes.invariants import problems
 from sleuth_env.holmes.rules import step
 from sleuth_env.holmes.set_up import set_up
 from sleuth_env.holmes.state import FINISHED, PILE
+from sleuth_env.kernels import kernel
 from tests.support.holmes_bot_games import HolmesBotGames
 from tests.support.holmes_comparison import action_texts
 
@@ -66,7 +69,7 @@ def test_every_sheet_holds_the_truth_and_is_tight(num_players: int, named: dict)
             copies = truth(state)
             if state["drawn"] >= 0 and viewer == state["turn"]:
                 copies[PILE, state["drawn"]] -= 1
-            least, most = (state[name][viewer].astype(int) for name in ("least", "most"))
+            least, most = (state[name][viewer, :, :NUM_TITLES].astype(int) for name in ("least", "most"))
             assert (least[rows] <= copies[rows]).all()
             assert (copies[rows] <= most[rows]).all()
             again = narrowed(least[rows], most[rows], unseen, sizes[rows])
@@ -74,7 +77,7 @@ def test_every_sheet_holds_the_truth_and_is_tight(num_players: int, named: dict)
             assert (again[1] == most[rows]).all()
             others = [holder for holder in range(PILE + 1) if holder not in rows]
             assert not most[others].any()
-            assert not most[:, AFOOT].any()
+            assert not state["most"][viewer, :, AFOOT:].any()
 
 
 # --- a position in which all deals can be listed ---
@@ -116,8 +119,8 @@ def test_the_bounds_of_a_position_are_those_of_all_its_deals(pile: list[str]) ->
         counted = np.array(
             [[np.bincount(hand, minlength=NUM_TITLES) for hand in deal] for deal in splits(cards, sizes[rows].tolist())]
         )
-        assert (state["least"][viewer][rows] == counted.min(0)).all()
-        assert (state["most"][viewer][rows] == counted.max(0)).all()
+        assert (state["least"][viewer][rows, :NUM_TITLES] == counted.min(0)).all()
+        assert (state["most"][viewer][rows, :NUM_TITLES] == counted.max(0)).all()
 
 
 # --- what single events tell ---
@@ -191,3 +194,27 @@ def test_an_innocent_hand_holds_no_villain() -> None:
     # The hand of the accused lies with the arrester now, and they have drawn two unknown cards.
     assert bounds(state, 2, 0, "moriarty") == (0, 1)
     assert bounds(state, 1, 0, "train") == (1, 2)
+
+
+# --- what might be too much ---
+
+
+@kernel
+def tightened(states: np.ndarray, holders: int) -> None:
+    tighten(states[0], np.int64(0), holders, holders)
+
+
+def test_bounds_that_contradict_each_other_come_to_an_end() -> None:
+    states = set_up(Options(3), position(["clue", "train", "manor"], "london"))
+    states["counted"][0, 1] = 0
+    states["least"][0, 1, :5] = 1
+    tightened(states, 0b110 | 1 << PILE)
+
+
+@pytest.mark.parametrize("answer", ["pass", "play mastermind"])
+def test_notes_of_a_huge_hand_that_moves_find_room(answer: str) -> None:
+    innocent = [name for name, copies in zip(TITLES, COPIES, strict=True) for _ in range(copies // 2)]
+    hands = ["arrest clue", " ".join(["mastermind", *innocent]), "train train"]
+    state = after(position(hands, "london"), "play arrest on +1", answer)
+    assert state["hand_sizes"].max() >= len(innocent)
+    assert problems(make_rules(Options(3)), state[None]) == []

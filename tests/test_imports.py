@@ -16,10 +16,8 @@ MODULES = sorted((ROOT / "sleuth_env").rglob("*.py"))
 # What the rules of the second game are made of.
 HOLMES_RULES = (
     *("bits", "kernels"),
-    *(
-        f"holmes.{name}"
-        for name in ("cards", "cases", "choices", "moves", "results", "rules", "sheet", "state", "turns")
-    ),
+    *("holmes.bounds", "holmes.changes", "holmes.notes", "holmes.sheet"),
+    *(f"holmes.{name}" for name in ("cards", "cases", "choices", "moves", "results", "rules", "state", "turns")),
 )
 # Modules of this package that a module may import, by the beginning of its path; the longest
 # beginning that fits holds. A name stands for everything below it.
@@ -34,6 +32,7 @@ FIRST_PARTY = {
     "kernel_cache": ("files",),
     "kernels": ("kernel_cache",),
     "bits": ("kernels",),
+    "rows": (),
     "layout": ("bits", "doors", "kernels"),
     "memory": (),
     "game": ("checks", "options"),
@@ -83,6 +82,9 @@ FIRST_PARTY = {
     "holmes/cards": ("checks", "options"),
     "holmes/state": ("holmes.cards",),
     "holmes/results": ("game", "kernels", "holmes.cards", "holmes.state"),
+    "holmes/bounds": ("bits", "kernels", "holmes.cards", "holmes.state"),
+    "holmes/changes": HOLMES_RULES,
+    "holmes/notes": ("bits", "kernels", "holmes.cards", "holmes.state"),
     "holmes/sheet": HOLMES_RULES,
     "holmes/moves": HOLMES_RULES,
     "holmes/cases": HOLMES_RULES,
@@ -91,7 +93,7 @@ FIRST_PARTY = {
     "holmes/rules": HOLMES_RULES,
     "holmes/invariants": HOLMES_RULES,
     "holmes/redeal": HOLMES_RULES,
-    "holmes/view": ("kernels", "holmes.cards", "holmes.state"),
+    "holmes/view": ("kernels", "rows", "holmes.cards", "holmes.state"),
     "holmes/checked": ("doors", "options", "holmes.cards", "holmes.state", "holmes.view"),
     "holmes/records": (
         *("checks", "doors"),

@@ -196,6 +196,8 @@ MASTERMIND = TITLES.index("mastermind")
 AFOOT = TITLES.index("afoot")
 # The titles that can be chosen from a hand, and that sheets and observations speak of: all but afoot.
 NUM_HAND_TITLES = NUM_TITLES - 1
+# The columns of a sheet: the titles and room behind them, for the processor computes with 32 bytes at once.
+NUM_COLUMNS = 64
 
 
 def titles_of(*categories: str) -> tuple[int, ...]:
@@ -373,6 +375,7 @@ RULES = np.dtype(
         ("aimed_title", "i8", NUM_AIMED),  # the title of each of these
         # The cards.
         ("copies", "i1", NUM_TITLES),  # [T] in the game
+        ("sheet_copies", "i1", NUM_COLUMNS),  # the same, a column of a sheet each; then 0
         ("stack", "i1", NUM_TITLES),  # [T] in the Deal Out Stack of this number of players
         ("stack_size", "i8"),
         ("stack_cards", "i1", NUM_CARDS),  # the titles of the Deal Out Stack in order, with repeats
@@ -467,6 +470,7 @@ def _number_actions(record: Any, num_players: int) -> None:
 
 def _write_cards(record: Any, num_players: int) -> None:
     record["copies"] = COPIES
+    record["sheet_copies"][:NUM_TITLES] = COPIES
     record["value"] = VALUES
     record["deduction_hand"] = CARDS["deduction_hand"]
     record["clue_cards"] = CARDS["clue_cards"]

@@ -21,6 +21,7 @@ from .cards import (
     SAY_TOKENS,
 )
 from .moves import clear_look, left_of, put, record, take
+from .notes import forget_notes
 from .sheet import begin_sheets
 from .state import ARRESTED, BLANK, ESCAPED, FINISHED, NEW_CASE, NOBODY, PLAYED, TURN
 
@@ -75,6 +76,7 @@ def begin_case(rules, s):
     afoot = np.int64(AFOOT)
     take(s, first, afoot)
     record(rules, s, PLAYED, first, NOBODY, afoot)
+    forget_notes(s)
     begin_sheets(rules, s, 1)
     begin_turn(rules, s, left_of(rules, first, 1))
 
@@ -85,11 +87,11 @@ def _shuffle_tokens(rules, s):
         s["say_sizes"][kind] = SAY_TOKENS
         for i in range(SAY_TOKENS):
             s["say_pool"][kind, i] = rules["say_points"][kind, i]
-        shuffle(s, s["say_pool"][kind], SAY_TOKENS)
+        shuffle(s, s["say_pool"][kind], np.int64(SAY_TOKENS))
     s["telegram_size"] = NUM_TELEGRAMS
     for i in range(NUM_TELEGRAMS):
         s["telegram_stock"][i] = i
-    shuffle(s, s["telegram_stock"], NUM_TELEGRAMS)
+    shuffle(s, s["telegram_stock"], np.int64(NUM_TELEGRAMS))
 
 
 @kernel

@@ -195,47 +195,59 @@ def _write_copies(shares, parts, row, at, copies, half):
         copies: i1 [T].
         half: see `_share`.
     """
+    # A place that is a sum might be negative, for the compiler, which would keep it from writing many at once.
+    block = row[at : at + NUM_HAND_TITLES]
     if half == 0.0:
-        # Without a table, many titles are computed at once.
+        # Computed without the table, and of numbers of 4 bytes, many at once.
         for t in range(NUM_HAND_TITLES):
-            row[at + t] = min(max(copies[t], 0) * parts[t], 1.0)
+            block[t] = min(np.int32(max(copies[t], np.int8(0))) * parts[t], 1.0)
     else:
         for t in range(NUM_HAND_TITLES):
-            row[at + t] = shares[t, copies[t]]
+            block[t] = shares[t, copies[t]]
 
 
 @inner
-def _write_sheet(shares, parts, row, at, num_players, v, one, half):
+def _write_certain(row, at, least, most, size, mark):
+    """Write which titles a holder surely has and, ``size`` further on, surely has not."""
+    has = row[at : at + NUM_HAND_TITLES]
+    has_not = row[at + size : at + size + NUM_HAND_TITLES]
+    nothing = mark - mark
+    # Loops of which the compiler knows the length, and which are short, it writes out one by one.
+    for t in range(has.size):
+        has[t] = mark if least[t] > 0 else nothing
+    for t in range(has_not.size):
+        has_not[t] = mark if most[t] == 0 else nothing
+
+
+@inner
+def _write_sheet(shares, parts, row, at, num_players, v, mark, half):
     """Write what the sheet says; the four blocks lie one behind the other."""
     size = num_players * NUM_HAND_TITLES
     for h in range(num_players):
-        for t in range(NUM_HAND_TITLES):
-            row[at + t] = one * (v["least"][h, t] > 0)
-        for t in range(NUM_HAND_TITLES):
-            row[at + size + t] = one * (v["most"][h, t] == 0)
+        _write_certain(row, at, v["least"][h], v["most"][h], size, mark)
         _write_copies(shares, parts, row, at + 2 * size, v["least"][h], half)
         _write_copies(shares, parts, row, at + 3 * size, v["most"][h], half)
         at += NUM_HAND_TITLES
 
 
 @inner
-def _write_one(row, at, place, width, one):
+def _write_one(row, at, place, width, mark):
     if 0 <= place < width:
-        row[at + place] = one
+        row[at + place] = mark
 
 
 @inner
-def _write_events(places, row, num_players, v, one):
+def _write_events(places, row, num_players, v, mark):
     for i in range(2 * num_players):
         event = v["events"][i]
-        _write_one(row, places[EVENT_KIND] + i * NUM_EVENT_KINDS, event[KIND], NUM_EVENT_KINDS, one)
-        _write_one(row, places[EVENT_PLAYER] + i * num_players, event[PLAYER], num_players, one)
-        _write_one(row, places[EVENT_TARGET] + i * num_players, event[TARGET], num_players, one)
-        _write_one(row, places[EVENT_TITLE] + i * NUM_TITLES, event[TITLE], NUM_TITLES, one)
+        _write_one(row, places[EVENT_KIND] + i * NUM_EVENT_KINDS, event[KIND], NUM_EVENT_KINDS, mark)
+        _write_one(row, places[EVENT_PLAYER] + i * num_players, event[PLAYER], num_players, mark)
+        _write_one(row, places[EVENT_TARGET] + i * num_players, event[TARGET], num_players, mark)
+        _write_one(row, places[EVENT_TITLE] + i * NUM_TITLES, event[TITLE], NUM_TITLES, mark)
 
 
 @inner
-def _write_besides(shares, parts, places, num_players, v, row, one, half):
+def _write_besides(shares, parts, places, num_players, v, row, one, mark, half):
     """Write the blocks of `BESIDES`.
 
     Args:
@@ -246,6 +258,7 @@ def _write_besides(shares, parts, places, num_players, v, row, one, half):
         v: one VIEW record.
         row: f4 or i1 [N].
         one: what 1 is written as.
+        mark: the same, of the type of the row.
         half: see `_share`.
     """
     _write_copies(shares, parts, row, places[HAND_COPIES], v["hand"], half)
@@ -255,9 +268,9 @@ def _write_besides(shares, parts, places, num_players, v, row, one, half):
     for k in range(1, num_players):
         _write_copies(shares, parts, row, places[SEEN_BY] + k * NUM_HAND_TITLES, v["seen_by"][k], half)
     row[places[CASE_NUMBER]] = _share(v["case_number"], LARGEST_CASE, one, half)
-    _write_events(places, row, num_players, v, one)
+    _write_events(places, row, num_players, v, mark)
     if places[SHOWN] < 0:
-        _write_sheet(shares, parts, row, places[CERTAIN_YES], num_players, v, one, half)
+        _write_sheet(shares, parts, row, places[CERTAIN_YES], num_players, v, mark, half)
         return
     for k in range(1, num_players):
         _write_copies(shares, parts, row, places[SHOWN] + k * NUM_HAND_TITLES, v["shown"][k], half)
@@ -267,13 +280,17 @@ def _write_besides(shares, parts, places, num_players, v, row, one, half):
 
 
 @kernel
-def _write(codes, places, shares, parts, num_players, views, words, one, half, out):
-    """Write observations; what is 1 is written as ``one``, and ``half`` is added to shares before rounding."""
+def _write(codes, places, shares, parts, num_players, views, words, one, mark, half, out):
+    """Write observations.
+
+    What is 1 is written as ``one``, which is ``mark`` in the type of ``out``; ``half`` is added to
+    shares before rounding.
+    """
     for first in range(0, out.shape[0], ROWS_AT_ONCE):
         last = min(first + ROWS_AT_ONCE, out.shape[0])
         write_rows(codes, words[first:last], words[first:last], one, half, out[first:last])
         for b in range(first, last):
-            _write_besides(shares, parts, places, num_players, views[b], out[b], one, half)
+            _write_besides(shares, parts, places, num_players, views[b], out[b], one, mark, half)
 
 
 @lru_cache(maxsize=64)
@@ -330,6 +347,7 @@ class Observer(LayoutObserver):
             self._views,
             self._words[:number],
             one,
+            out.dtype.type(one),
             half,
             out,
         )

@@ -25,6 +25,7 @@ from .cards import (
     MAX_IMPROMPTUS,
     NUM_BOOKS,
     NUM_CARDS,
+    NUM_COLUMNS,
     NUM_SAY_TYPES,
     NUM_TELEGRAMS,
     NUM_VILLAINS,
@@ -52,6 +53,7 @@ from .state import (
     INNOCENT,
     KIND,
     MAX_EVENTS,
+    MAX_NOTES,
     NO_EVENT,
     NUM_EVENT_KINDS,
     NUM_HOLDERS,
@@ -125,6 +127,7 @@ from .state import (
     SAY_LOST,
     STOCK_WRONG,
     SHEETS_WRONG,
+    SUMS_WRONG,
     ENDED_WRONG,
     TRUNCATED_WRONG,
     ACTOR_WRONG,
@@ -138,11 +141,11 @@ from .state import (
     TRIED_WRONG,
     MORE_WRONG,
     LEGAL_WRONG,
-) = range(60)
+) = range(61)
 
 # Of each fault the field in which it lies, as far as one can say, and what is wrong with it.
 _SAID = {
-    UNUSED_BYTES: ("moved", "this, got and padding are not blank"),
+    UNUSED_BYTES: ("moved", "this, got, notes and padding are not blank"),
     PHASE_RANGE: ("phase", "not a phase"),
     TURN_RANGE: ("turn", "not a seat"),
     NEXT_TURN_RANGE: ("next_turn", "not a seat"),
@@ -188,6 +191,7 @@ _SAID = {
     SAY_LOST: ("say", "with the pool they are not all I Say tokens once each"),
     STOCK_WRONG: ("telegram_stock", "not the Telegram tokens that nobody has"),
     SHEETS_WRONG: ("least", "with most not bounds that hold of the cards"),
+    SUMS_WRONG: ("spare", "with excess and counted not the sums of the sheets"),
     ENDED_WRONG: ("phase", "finished too early, or not finished"),
     TRUNCATED_WRONG: ("truncated", "the turn limit cannot have ended this game"),
     ACTOR_WRONG: ("actor", "not the seat that decides in this phase"),
@@ -391,10 +395,10 @@ def _look_ranges(rules, s):
                 if s["looks"][viewer, other, title] < 0:
                     return LOOKS_RANGE
         for holder in range(NUM_HOLDERS):
-            for title in range(T):
+            for title in range(NUM_COLUMNS):
                 least = s["least"][viewer, holder, title]
                 most = s["most"][viewer, holder, title]
-                if least < 0 or least > most or most > rules["copies"][title]:
+                if least < 0 or least > most or most > rules["sheet_copies"][title]:
                     return SHEETS_RANGE
     return SOUND
 
@@ -442,10 +446,21 @@ def _events(rules, s):
 
 
 @inner
+def _has_notes(s):
+    """Return whether notes of what happened to cards are left, which are read in the step in which they are taken."""
+    left = s["num_notes"] != 0
+    for i in range(MAX_NOTES):
+        left = left or s["notes"][i] != 0
+    return left
+
+
+@inner
 def _unused(rules, s):
     for title in range(T):
         if s["moved"][title] != 0:
             return UNUSED_BYTES
+    if _has_notes(s):
+        return UNUSED_BYTES
     for i in range(s["padding"].size):
         if s["padding"][i] != 0:
             return UNUSED_BYTES
@@ -565,11 +580,33 @@ def _in_pile(s, viewer, title):
 
 
 @inner
-def _sheets(rules, s):
+def _size_of_pile(s, viewer):
+    """Return the number of cards in the draw pile, see `_in_pile`."""
+    return s["pile_size"] + int(s["drawn"] >= 0 and viewer != s["turn"])
+
+
+@inner
+def _unseen(rules, s, viewer, title):
+    """Return the copies of a title that a viewer does not see."""
+    copies = _in_pile(s, viewer, title)
+    for seat in range(rules["num_players"]):
+        if seat != viewer:
+            copies += s["hands"][seat, title]
+    return copies
+
+
+@inner
+def _is_of_sheet(rules, viewer, holder):
+    """Return whether the sheet of a viewer speaks of a holder."""
     num_players = rules["num_players"]
+    return viewer < num_players and holder != viewer and (holder < num_players or holder == PILE)
+
+
+@inner
+def _sheets(rules, s):
     for viewer in range(P):
         for holder in range(NUM_HOLDERS):
-            is_used = viewer < num_players and holder != viewer and (holder < num_players or holder == PILE)
+            is_used = _is_of_sheet(rules, viewer, holder)
             for title in range(T):
                 least = s["least"][viewer, holder, title]
                 most = s["most"][viewer, holder, title]
@@ -580,6 +617,28 @@ def _sheets(rules, s):
                 copies = _in_pile(s, viewer, title) if holder == PILE else s["hands"][holder, title]
                 if copies < least or copies > most:
                     return SHEETS_WRONG
+    return SOUND
+
+
+@inner
+def _sums(rules, s):
+    """Check the sums of the sheets, whose bounds are sound."""
+    for viewer in range(P):
+        for holder in range(NUM_HOLDERS):
+            cards = 0
+            if _is_of_sheet(rules, viewer, holder):
+                cards = s["hand_sizes"][holder] if holder < P else _size_of_pile(s, viewer)
+            if s["counted"][viewer, holder] != cards:
+                return SUMS_WRONG
+        for title in range(NUM_COLUMNS):
+            unseen = _unseen(rules, s, viewer, title) if viewer < rules["num_players"] and title < AFOOT else 0
+            spare = unseen
+            excess = -unseen
+            for holder in range(NUM_HOLDERS):
+                spare -= int(s["least"][viewer, holder, title])
+                excess += int(s["most"][viewer, holder, title])
+            if s["spare"][viewer, title] != spare or s["excess"][viewer, title] != excess:
+                return SUMS_WRONG
     return SOUND
 
 
@@ -791,6 +850,7 @@ def _fault(rules, s):
         or _telegrams(s)
         or _looks(rules, s)
         or _sheets(rules, s)
+        or _sums(rules, s)
         or _ends(rules, s)
         or _course(rules, s)
         or _card_carried_out(rules, s)

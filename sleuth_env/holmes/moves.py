@@ -1,6 +1,6 @@
 """How cards and tokens move, and what everybody notices of it.
 
-Kernels on one STATE record that change where things lie, with the sheets, looks and events that go
+Kernels on one STATE record that change where things lie, with the looks, events and notes that go
 with it; when they are called is settled in `turns`. Source: docs/holmes.md. Axis letters: ``P`` seats,
 ``T`` titles.
 """
@@ -10,12 +10,12 @@ from __future__ import annotations
 from ..bits import draw, members, shuffle
 from ..kernels import inner
 from .cards import AFOOT, NUM_TITLES
-from .sheet import (
+from .notes import (
     card_drawn,
     card_given,
     cards_dealt_back,
     cards_handed_on,
-    discards_shuffled_in,
+    discards_turned_over,
     hand_taken,
     hands_exchanged,
     hands_moved_on,
@@ -96,7 +96,7 @@ def fill_pile(s, copies):
 
 @inner
 def _discards_to_pile(rules, s):
-    discards_shuffled_in(rules, s)
+    discards_turned_over(s)
     fill_pile(s, s["discards"])
     for title in range(NUM_TITLES):
         s["discards"][title] = 0
@@ -125,7 +125,7 @@ def draw_cards(rules, s, seat, number):
         if title < 0:
             return
         put(s, seat, title)
-        card_drawn(rules, s, seat, title)
+        card_drawn(s, seat, title)
 
 
 @inner
@@ -137,7 +137,7 @@ def shuffle_all(rules, s):
         s["pile"][i] = -1
     for title in range(NUM_TITLES):
         copies[title] += s["discards"][title]
-    discards_shuffled_in(rules, s)
+    discards_turned_over(s)
     s["pile_size"] = 0
     fill_pile(s, copies)
     for title in range(NUM_TITLES):
@@ -179,7 +179,7 @@ def _add_to_look(s, viewer, other, title, copies):
 def see_hand(rules, s, viewer, other):
     """Show a viewer the whole hand of another seat."""
     _look_at_all(s, viewer, other)
-    looked(rules, s, viewer, other)
+    looked(s, viewer, other)
 
 
 @inner
@@ -189,7 +189,7 @@ def see_highest(rules, s, viewer, other, title):
     s["looks"][viewer, other, title] = 1
     s["look_whole"][viewer, other] = s["hand_sizes"][other] == 1
     s["look_turn"][viewer, other] = s["turn_number"]
-    looked_at_highest(rules, s, viewer, other, title)
+    looked_at_highest(s, viewer, other, title)
 
 
 @inner
@@ -216,7 +216,7 @@ def see_random(rules, s, viewer, other, number):
         s["looks"][viewer, other, title] += 1
         first = title
     s["look_turn"][viewer, other] = s["turn_number"]
-    looked(rules, s, viewer, other)
+    looked(s, viewer, other)
 
 
 # --- cards from hand to hand ---
@@ -228,7 +228,7 @@ def give(rules, s, giver, receiver, title):
     take(s, giver, title)
     put(s, receiver, title)
     _add_to_look(s, giver, receiver, title, 1)
-    card_given(rules, s, giver, receiver, title)
+    card_given(s, giver, receiver, title)
 
 
 @inner
@@ -244,7 +244,7 @@ def pass_cards(rules, s):
             right = right_of(rules, seat)
             put(s, right, title)
             _add_to_look(s, seat, right, title, 1)
-    cards_handed_on(rules, s)
+    cards_handed_on(s)
     for seat in range(rules["num_players"]):
         s["set_down"][seat] = -1
 
@@ -270,7 +270,7 @@ def deal_back(rules, s):
             size += 1
     for i in range(size):
         s["moved"][i] = 0
-    cards_dealt_back(rules, s)
+    cards_dealt_back(s)
     for seat in range(rules["num_players"]):
         s["set_down"][seat] = -1
         s["got"][seat] = -1
@@ -298,7 +298,7 @@ def exchange_hands(rules, s, seat, other):
     _swap_hands(s, seat, other)
     _look_at_all(s, seat, other)
     _look_at_all(s, other, seat)
-    hands_exchanged(rules, s, seat, other)
+    hands_exchanged(s, seat, other)
 
 
 @inner
@@ -330,7 +330,7 @@ def take_hand(rules, s, arrester, accused):
     s["hand_sizes"][accused] = 0
     s["declined"][arrester] = 0
     s["declined"][accused] = 0
-    hand_taken(rules, s, arrester, accused)
+    hand_taken(s, arrester, accused)
     for title in range(NUM_TITLES):
         s["moved"][title] = 0
     draw_cards(rules, s, accused, size)

@@ -22,7 +22,7 @@ from .cards import (
     SAY_TOKENS,
 )
 from .moves import left_of
-from .sheet import begin_sheets
+from .sheet import begin_sheets, count_sheet
 from .state import BLANK, COUNTERED, FOG, HAND_ON, IMPROMPTU, KIND, PILE, PLAYER, SECOND, TITLE, TURN, P, T
 
 # How often a deal is begun again in which a card has a holder who may not have it.
@@ -300,6 +300,7 @@ def _know(rules, v, s):
         for t in range(T):
             s["least"][v["seat"], holder, t] = v["least"][h, t]
             s["most"][v["seat"], holder, t] = v["most"][h, t]
+    count_sheet(rules, s, v["seat"])
 
 
 @kernel

@@ -27,6 +27,7 @@ from .choices import (
 )
 from .moves import left_of
 from .results import pay
+from .sheet import read_notes
 from .state import (
     ARREST,
     DISCARD,
@@ -35,6 +36,8 @@ from .state import (
     FINISHED,
     HAND_ON,
     IMPROMPTU,
+    MAX_NOTES,
+    NOTES_AT_ONCE,
     RESPOND,
     SECOND,
     SETTLE,
@@ -300,6 +303,24 @@ def _single(rules, s):
     return -1
 
 
+@inner
+def _carry_out(rules, s, action):
+    """Take an action and do all that follows, until somebody has to decide."""
+    is_over = False
+    while not is_over:
+        if action >= 0:
+            _act(rules, s, action)
+            action = -1
+        else:
+            go_on(rules, s)
+        # At the beginning of a turn a player is always asked.
+        if s["phase"] > TURN:
+            action = _single(rules, s)
+        is_over = s["phase"] >= 0 and action < 0
+        if is_over or s["num_notes"] > MAX_NOTES - NOTES_AT_ONCE:
+            read_notes(rules, s)
+
+
 @kernel
 def step(rules, states, actions, taken, rewards):
     """Take one action in every game.
@@ -320,12 +341,6 @@ def step(rules, states, actions, taken, rewards):
         if taken[b] == 0:
             continue
         before = s["case_number"]
-        action = actions[b]
-        while action >= 0:
-            _act(rules[0], s, action)
-            while s["phase"] < 0:
-                go_on(rules[0], s)
-            # At the beginning of a turn a player is always asked.
-            action = -1 if s["phase"] == TURN else _single(rules[0], s)
+        _carry_out(rules[0], s, actions[b])
         if s["phase"] == FINISHED or s["case_number"] != before:
             pay(rules[0], s, rewards[b])

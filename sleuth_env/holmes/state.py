@@ -6,7 +6,8 @@ empty), ``T`` = 38 titles, ``V`` = 5 villains.
 
 Knowledge, all of it in the state and kept up to date by the rules:
 looks say what a viewer was last shown of another seat; sheets bound what they can conclude; events
-are what everybody saw. The rules never read any of it.
+are what everybody saw. The rules never read any of it. Sheets are kept from notes, which are taken
+while a step is carried out and read at its end.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from .cards import (
     MAX_PLAYERS,
     NUM_BOOKS,
     NUM_CARDS,
+    NUM_COLUMNS,
     NUM_SAY_TYPES,
     NUM_TELEGRAMS,
     NUM_TITLES,
@@ -116,6 +118,11 @@ KIND, PLAYER, TARGET, TITLE = range(EVENT_FIELDS)
 # The last 2 * num_players events are kept.
 MAX_EVENTS = 2 * P
 
+# Notes of what happens to cards, see `notes`, and how many at most are taken before they can be read: those of a whole
+# hand, of the discards turned over and of the cards that are drawn in the place of that hand.
+MAX_NOTES = 256
+NOTES_AT_ONCE = 210
+
 # What kernels pass on is i8 whatever its size, as in `cards.RULES`.
 STATE = np.dtype(
     [
@@ -143,10 +150,12 @@ STATE = np.dtype(
         ("num_tried", "i8"),  # number of seats in tried
         ("num_counters", "i8"),  # Interrupts that have answered this Impromptu Arrest
         ("num_impromptus", "i8"),  # Impromptu Arrests begun in this turn
+        ("num_notes", "i8"),  # number of notes that have not been read; there are none whenever somebody decides
         ("pile_size", "i8"),  # number of cards in the draw pile
         ("hand_sizes", "i8", P),  # [P] number of cards in each hand
         ("set_down", "i8", P),  # [P] title that a seat has chosen so far in HAND_ON or FOG, -1 none
         ("got", "i8", P),  # [P] title that each seat has just got for the one that it put down, -1 none
+        ("notes", "i8", MAX_NOTES),  # notes of what happens to cards, see `notes`; then 0
         ("tried", "i1", P),  # [P] who has countered this Impromptu Arrest, in order, then -1
         ("declined", "i1", P),  # [P] 1: has declined to escape since a card last entered or left the hand
         # Knowledge: public events, kept across cases.
@@ -166,13 +175,17 @@ STATE = np.dtype(
         ("telegram_size", "i1"),  # number of Telegram tokens in the stock
         # Knowledge: the sheet of each viewer, bounds of the copies with each holder: the seats, absolute, then
         # the draw pile (PILE). In phase DRAWN the drawn card still counts as one of the pile for everybody but
-        # the player who drew it. The viewer's own row and those of unused seats stay 0, and so does afoot.
-        ("least", "i1", (P, NUM_HOLDERS, T)),  # [viewer, holder, T]
-        ("most", "i1", (P, NUM_HOLDERS, T)),  # [viewer, holder, T]
+        # the player who drew it. A sheet has N = 64 columns, of which the first 37 are titles in use; in the others,
+        # the viewer's own row and those of unused seats there is always 0.
+        ("least", "i1", (P, NUM_HOLDERS, NUM_COLUMNS)),  # [viewer, holder, N]
+        ("most", "i1", (P, NUM_HOLDERS, NUM_COLUMNS)),  # [viewer, holder, N]
+        ("spare", "i1", (P, NUM_COLUMNS)),  # [viewer, N] copies that the viewer does not see less the sum of least
+        ("excess", "i1", (P, NUM_COLUMNS)),  # [viewer, N] the sum of most less copies that the viewer does not see
+        ("counted", "i1", (P, NUM_HOLDERS)),  # [viewer, holder] number of cards of each holder of the sheet
         # Knowledge: what each viewer was last shown of another seat (docs/holmes.md, "What a player knows").
         ("looks", "i1", (P, P, T)),  # [viewer, other, T] copies that were seen
         ("look_whole", "i1", (P, P)),  # [viewer, other] 1 where it was the whole hand
-        # For the sheets while cards move together; blank whenever somebody decides.
+        # While cards move together; blank whenever somebody decides.
         ("moved", "i1", T),  # [T] copies that have just gone from one hand to another
         ("padding", "i1", 5),  # copies leave bytes of no field undefined: there are none
         ("look_turn", "i4", (P, P)),  # [viewer, other] turn number of the last look, 0 there is none

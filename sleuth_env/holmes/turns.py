@@ -51,7 +51,7 @@ from .moves import (
     take_telegram,
     take_top,
 )
-from .sheet import card_drawn_on_turn, card_left, drawn_card_kept, lacks
+from .notes import card_drawn_on_turn, card_left, drawn_card_kept, lacks
 from .state import (
     ARREST,
     CARRY_OUT,
@@ -140,7 +140,7 @@ def _arrest(rules, s):
         close_by_arrest(rules, s, arrester, accused)
         return
     record(rules, s, INNOCENT, arrester, accused, NOBODY)
-    lacks(rules, s, accused, rules["villains"])
+    lacks(s, accused, rules["villains"])
     take_hand(rules, s, arrester, accused)
 
 
@@ -151,7 +151,7 @@ def accuse(rules, s, accused):
     record(rules, s, IMPROMPTU_ARREST, arrester, accused, NOBODY)
     # After an Interrupt other cards may have come into the hand.
     if s["num_counters"] == 0:
-        lacks(rules, s, arrester, ~rules["interrupts"])
+        lacks(s, arrester, ~rules["interrupts"])
     if arrester == s["turn"]:
         s["more"] = 0
     s["player"] = arrester
@@ -245,7 +245,7 @@ def _carry_out(rules, s):
             s["phase"] = DISCARD
             s["actor"] = player
         else:
-            lacks(rules, s, player, rules["villains"])
+            lacks(s, player, rules["villains"])
 
 
 @inner
@@ -294,7 +294,7 @@ def choose(rules, s, title):
         take(s, seat, title)
         s["discards"][title] += 1
         record(rules, s, DISCARDED, seat, NOBODY, title)
-        card_left(rules, s, seat, seat, title)
+        card_left(s, seat, seat, title)
 
 
 @inner
@@ -357,13 +357,13 @@ def counter(rules, s, interrupt):
     take(s, seat, interrupt)
     if interrupt == MASTERMIND:
         s["discards"][MASTERMIND] += 1
-        card_left(rules, s, seat, seat, interrupt)
+        card_left(s, seat, seat, interrupt)
         s["next_turn"] = seat
         move_hands(rules, s)
         _after_interrupt(rules, s)
         return
     make_current(rules, s, interrupt)
-    card_left(rules, s, seat, seat, interrupt)
+    card_left(s, seat, seat, interrupt)
     if rules["left_of_alibi"]:
         s["next_turn"] = left_of(rules, seat, 1)
     s["phase"] = HAND_ON
@@ -400,7 +400,7 @@ def play(rules, s, title, target):
         s["in_play"] = title
     else:
         make_current(rules, s, title)
-    card_left(rules, s, PILE if is_drawn else seat, seat, title)
+    card_left(s, PILE if is_drawn else seat, seat, title)
     s["card"] = title
     s["player"] = seat
     s["target"] = target
@@ -416,13 +416,13 @@ def draw_on_turn(rules, s):
     titles = suitable(rules, s)
     s["more"] = 0
     record(rules, s, DREW, seat, NOBODY, NOBODY)
-    lacks(rules, s, seat, titles)
+    lacks(s, seat, titles)
     title = take_top(rules, s)
     if title < 0:
         s["phase"] = SETTLE
         return
     s["drawn"] = title
-    card_drawn_on_turn(rules, s, seat, title)
+    card_drawn_on_turn(s, seat, title)
     s["phase"] = DRAWN
     s["actor"] = seat
     if ((titles | rules["permissible"][s["current"]]) >> title) & 1 == 0:
@@ -435,7 +435,7 @@ def keep(rules, s):
     seat = int(s["turn"])
     put(s, seat, int(s["drawn"]))
     s["drawn"] = -1
-    drawn_card_kept(rules, s, seat, suitable(rules, s))
+    drawn_card_kept(s, seat, suitable(rules, s))
     s["phase"] = SETTLE
 
 

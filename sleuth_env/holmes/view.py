@@ -12,8 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import inner, kernel
+from ..rows import copy_row
 from .cards import NUM_BOOKS, NUM_SAY_TYPES, NUM_TELEGRAMS, NUM_VILLAINS
-from .state import DRAWN, EVENT_FIELDS, FINISHED, KIND, MAX_EVENTS, PILE, PLAYER, TARGET, TITLE, P, T
+from .state import DRAWN, EVENT_FIELDS, FINISHED, KIND, MAX_EVENTS, NO_EVENT, PILE, PLAYER, TARGET, TITLE, P, T
 
 PADDING = 9
 
@@ -71,6 +72,14 @@ VIEW = np.dtype(
 
 
 @inner
+def _clear_rows(rows, first):
+    """Write zeros into all rows ([P, T]) from one on."""
+    numbers = rows.reshape(P * T)[first * T :]
+    for i in range(numbers.size):
+        numbers[i] = 0
+
+
+@inner
 def _relative(rules, seat, viewer):
     """Return a seat as the viewer counts it; -1 remains."""
     distance = int(seat) - int(viewer)
@@ -100,8 +109,7 @@ def _copy_table(rules, s, seat, v):
         v["say_pool"][kind] = s["say_sizes"][kind]
     for i in range(PADDING):
         v["padding"][i] = 0
-    for t in range(T):
-        v["discards"][t] = s["discards"][t]
+    copy_row(s["discards"], v["discards"], T)
 
 
 @inner
@@ -109,8 +117,7 @@ def _copy_own(s, seat, v):
     """Copy what the viewer alone knows."""
     v["seat"] = seat
     v["held"] = s["held"][seat]
-    for t in range(T):
-        v["hand"][t] = s["hands"][seat, t]
+    copy_row(s["hands"][seat], v["hand"], T)
 
 
 @inner
@@ -157,23 +164,21 @@ def _copy_looks(rules, s, seat, v):
     """Copy what the viewer was last shown of each seat, and what each was shown of the viewer."""
     num_players = int(rules["num_players"])
     for k in range(P):
-        if 0 < k < num_players:
-            other = (int(seat) + k) % num_players
-            v["shown_turn"][k] = s["look_turn"][seat, other]
-            v["shown_whole"][k] = s["look_whole"][seat, other]
-            v["seen_by_whole"][k] = s["look_whole"][other, seat]
-            for t in range(T):
-                v["shown"][k, t] = s["looks"][seat, other, t]
-            for t in range(T):
-                v["seen_by"][k, t] = s["looks"][other, seat, t]
-        else:
-            v["shown_turn"][k] = 0
-            v["shown_whole"][k] = 0
-            v["seen_by_whole"][k] = 0
-            for t in range(T):
-                v["shown"][k, t] = 0
-            for t in range(T):
-                v["seen_by"][k, t] = 0
+        v["shown_turn"][k] = 0
+        v["shown_whole"][k] = 0
+        v["seen_by_whole"][k] = 0
+    for t in range(T):
+        v["shown"][0, t] = 0
+        v["seen_by"][0, t] = 0
+    for k in range(1, num_players):
+        other = (int(seat) + k) % num_players
+        v["shown_turn"][k] = s["look_turn"][seat, other]
+        v["shown_whole"][k] = s["look_whole"][seat, other]
+        v["seen_by_whole"][k] = s["look_whole"][other, seat]
+        copy_row(s["looks"][seat, other], v["shown"][k], T)
+        copy_row(s["looks"][other, seat], v["seen_by"][k], T)
+    _clear_rows(v["shown"], num_players)
+    _clear_rows(v["seen_by"], num_players)
 
 
 @inner
@@ -192,27 +197,25 @@ def _copy_tokens(rules, s, seat, v):
 @inner
 def _copy_sheet(rules, s, seat, v):
     num_players = int(rules["num_players"])
-    for h in range(P):
-        if h < num_players:
-            holder = (int(seat) + h + 1) % num_players if h < num_players - 1 else PILE
-            for t in range(T):
-                v["least"][h, t] = s["least"][seat, holder, t]
-            for t in range(T):
-                v["most"][h, t] = s["most"][seat, holder, t]
-        else:
-            for t in range(T):
-                v["least"][h, t] = 0
-            for t in range(T):
-                v["most"][h, t] = 0
+    for h in range(num_players):
+        holder = (int(seat) + h + 1) % num_players if h < num_players - 1 else PILE
+        copy_row(s["least"][seat, holder], v["least"][h], T)
+        copy_row(s["most"][seat, holder], v["most"][h], T)
+    _clear_rows(v["least"], num_players)
+    _clear_rows(v["most"], num_players)
 
 
 @inner
 def _copy_events(rules, s, seat, v):
-    for i in range(MAX_EVENTS):
+    num_events = 2 * int(rules["num_players"])
+    for i in range(num_events):
         v["events"][i, KIND] = s["events"][i, KIND]
         v["events"][i, PLAYER] = _relative(rules, s["events"][i, PLAYER], seat)
         v["events"][i, TARGET] = _relative(rules, s["events"][i, TARGET], seat)
         v["events"][i, TITLE] = s["events"][i, TITLE]
+    numbers = v["events"].reshape(MAX_EVENTS * EVENT_FIELDS)[num_events * EVENT_FIELDS :]
+    for i in range(numbers.size):
+        numbers[i] = NO_EVENT
 
 
 @kernel

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sleuth_env.game import GOING_ON, TERMINATED, TRUNCATED
-from sleuth_env.holmes.cards import Options, make_rules
+from sleuth_env.holmes.cards import NUM_COLUMNS, Options, make_rules
 from sleuth_env.holmes.cases import deal
 from sleuth_env.holmes.results import ends, settled, standings
 from sleuth_env.holmes.reveal import reveal
@@ -148,7 +148,7 @@ def _looks(game: Oracle) -> dict[str, Any]:
 def _sheets(game: Oracle) -> dict[str, Any]:
     if game.knowledge is None:
         return {}
-    bounds = {name: np.zeros((P, NUM_HOLDERS, T), int) for name in ("least", "most")}
+    bounds = {name: np.zeros((P, NUM_HOLDERS, NUM_COLUMNS), int) for name in ("least", "most")}
     for sheet in game.knowledge.sheets:
         holders = [*game.opponents(sheet.viewer), PILE]
         for name, table in bounds.items():

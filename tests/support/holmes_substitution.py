@@ -20,7 +20,8 @@ def substituted(options: Options, states: np.ndarray, viewer: int, rng: np.rando
     s = changed[0]
     others = [seat for seat in range(options.num_players) if seat != viewer]
     copies = np.vstack([s["hands"], np.bincount(s["pile"][: s["pile_size"]], minlength=NUM_TITLES)]).astype(int)
-    _shuffle_cards(copies, [*others, PILE], s["least"][viewer], s["most"][viewer], rng)
+    least, most = (s[name][viewer, :, :NUM_TITLES] for name in ("least", "most"))
+    _shuffle_cards(copies, [*others, PILE], least, most, rng)
     s["hands"] = copies[:P]
     s["held"] = (copies[:P] > 0) @ (np.int64(1) << np.arange(NUM_TITLES))
     pile = np.repeat(np.arange(NUM_TITLES), copies[PILE])
