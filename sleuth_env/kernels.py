@@ -15,7 +15,7 @@ from numba.core import event
 
 from .kernel_cache import KernelCache
 
-NOTICE = "compiling kernels, which takes up to some minutes the first time; `sleuth compile` does it beforehand"
+NOTICE = "compiling kernels, which takes some minutes the first time; `sleuth compile` does it beforehand"
 # Seconds of compiling before it is announced: less looks like no hang.
 PATIENCE = 1.0
 # Seconds without any compiling after which the next long one is announced again.

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import sleuth_env
-from sleuth_env import sleuth
+from sleuth_env import holmes, sleuth
 from sleuth_env.cli.commands import main
 from sleuth_env.matches.match import play_match
 from sleuth_env.matches.players import make_player
@@ -93,6 +93,19 @@ def test_it_plays_as_the_same_file_does_by_its_path(shipped: Path) -> None:
     )
     assert by_name.entries[0].wins == by_path.entries[0].wins
     assert by_name.counts == by_path.counts
+
+
+def test_those_of_the_second_game_play_it_with_any_reward_and_no_other_game() -> None:
+    assert pretrained_names("holmes") == ["pretrained:holmes-3p", "pretrained:holmes-4p"]
+    for named in ({}, {"cases": 1, "reward": "rank"}, {"cases": 2, "max_turns": 50}):
+        options = holmes.Options(num_players=3, **named)
+        player = make_player("pretrained:3p", options, holmes)
+        result = play_match(holmes, options, [player, "counter", "random"], 1, 1)
+        assert result.games == 3
+    with pytest.raises(PolicyError, match="holmes-3p is a policy for the game 'holmes', not for 'sleuth'"):
+        make_player("pretrained:holmes-3p", Options(num_players=3))
+    with pytest.raises(PolicyError, match="num_players=4"):
+        make_player("pretrained:holmes-4p", holmes.Options(num_players=3), holmes)
 
 
 WRONG = ["pretrained:9p", "pretrained:", "pretrained:4p.safetensors", "pretrained:../pretrained/4p", "pretrained:\n"]
