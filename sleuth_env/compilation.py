@@ -37,10 +37,9 @@ from .game import (
     needed,
 )
 from .kernels import Compiled, compiling
-from .matches.players import make_player
 from .matches.table import Table
 from .policies.mlp import Mlp
-from .policies.policy import Policy
+from .policies.policy import Policy, load_policy
 from .policies.policy_file import pretrained_names
 
 # Decisions in an environment: every kernel has been called by then.
@@ -145,7 +144,9 @@ def _play(game: Game, options: Any, player: Any, rounds: int | None = None) -> N
 def _use_policies(game: Game, options: Any) -> None:
     """Play with the package's policies, and with one of each kind of observation."""
     for name in pretrained_names(game.NAME):
-        _play(game, options, make_player(name, options, game), DECISIONS)
+        policy = load_policy(name, game)
+        # Not every one plays with every number of players.
+        _play(game, policy.options, policy, DECISIONS)
     rng = np.random.default_rng(0)
     for record in game.RECORDS:
         sizes = (game.observation_layout(options, record).size, 8, game.num_actions(options))

@@ -11,7 +11,9 @@ import pytest
 
 from sleuth_env import compile_kernels, kernels
 from sleuth_env.cli.commands import main
-from sleuth_env.game import GameError
+from sleuth_env.compilation import _use_policies
+from sleuth_env.game import GAMES, GameError, load_game
+from sleuth_env.policies.policy_file import pretrained_names
 from tests.support import follow
 
 ROOT = Path(__file__).parents[1]
@@ -111,6 +113,13 @@ def test_after_the_command_nothing_is_compiled_at_all(tmp_path: Path) -> None:
     assert use("import sleuth_env; sleuth_env.compile_kernels()", tmp_path, **own)[0] == 0
     for name, program in PROGRAMS.items():
         assert use(program, tmp_path, **own)[0] == 0, name
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_policy_that_comes_with_a_game_is_played_with(name: str) -> None:
+    game = load_game(name)
+    assert pretrained_names(name)
+    _use_policies(game, game.Options())
 
 
 def test_a_game_of_somebody_elses_is_prepared_too_and_each_step_is_told(capsys: pytest.CaptureFixture[str]) -> None:

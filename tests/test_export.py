@@ -13,7 +13,7 @@ import pytest
 import torch
 from onnx.reference import ReferenceEvaluator
 
-from sleuth_env import load_policy, sleuth
+from sleuth_env import holmes, load_policy, sleuth
 from sleuth_env.cli.commands import main
 from sleuth_env.matches.table import Table
 from sleuth_env.policies.export import to_onnx, to_torch
@@ -147,12 +147,13 @@ def test_the_command_writes_an_onnx_file(
     assert onnx.load("mine.onnx").graph.input[0].name == "observations"
 
 
-@pytest.mark.parametrize("name", ["pretrained:sleuth-3p", "mine.safetensors"])
+@pytest.mark.parametrize("kind", ["pretrained:sleuth-3p", *RANDOM])
 def test_the_command_writes_a_program_of_torch_for_any_number_of_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ):
     monkeypatch.chdir(tmp_path)
-    save_policy(random_policy(), "mine.safetensors", VERSIONS)
+    name = "mine.safetensors" if kind in RANDOM else kind
+    save_policy(policy_named(kind), "mine.safetensors", VERSIONS)
     assert main(["export", name, "--to", "torch", "--out", "p.pt2"]) == 0
     policy = load_policy(name)
     observations, legal = observed(policy, 30)
@@ -160,6 +161,23 @@ def test_the_command_writes_a_program_of_torch_for_any_number_of_rows(
     with torch.no_grad():
         check_same_actions(policy, observations, legal, module(torch.from_numpy(observations)).numpy())
         module(torch.from_numpy(observations[:1]))
+
+
+@pytest.mark.parametrize("name", pretrained_names("holmes"))
+def test_policies_of_the_second_game_are_exported_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str):
+    monkeypatch.chdir(tmp_path)
+    policy = load_policy(name, holmes)
+    size = holmes.observation_layout(policy.options, policy.record).size
+    observations = np.random.default_rng(0).random((5, size), np.float32)
+    for kind, file in (("torch", "p.pt2"), ("onnx", "p.onnx")):
+        assert main(["export", name, "--game", "holmes", "--to", kind, "--out", file]) == 0
+    module = torch.export.load("p.pt2").module()
+    with torch.no_grad():
+        by_torch = module(torch.from_numpy(observations)).numpy()
+    session = onnxruntime.InferenceSession("p.onnx", providers=["CPUExecutionProvider"])
+    by_onnx = session.run(None, {"observations": observations})[0]
+    for logits in (by_torch, by_onnx):
+        np.testing.assert_allclose(logits, policy.logits(observations), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ FIRST_PARTY = {
     "holmes/set_up": ("checks", "game", "kernels", "holmes"),
     "holmes/transcript": ("doors", "naming", "transcripts", "holmes"),
     # It plays games of its own, dealt as its view allows.
-    "holmes/bots/planner": ("bits", "game", "holmes"),
+    "holmes/bots/planner": ("bits", "game", "kernels", "holmes"),
     "holmes/": ("bits", "checks", "doors", "drawing", "kernels", "layout", "holmes"),
     # What knows no game.
     "policies/": ("bits", "doors", "kernels", "checks", "files", "game", "options", "policies"),
@@ -114,7 +114,7 @@ FIRST_PARTY = {
     "matches/table": ("actions", "bits", "checks", "doors", "game", "memory", "matches.seating"),
     "matches/rating": (),
     "matches/imported": ("checks", "files", "game", "matches.seating", "policies"),
-    "matches/": ("bits", "checks", "game", "matches", "policies"),
+    "matches/": ("bits", "checks", "game", "memory", "matches", "policies"),
     "envs/snapshot": ("checks", "doors", "game"),
     "envs/binding": ("game",),
     "envs/resetting": ("checks", "doors"),

@@ -163,7 +163,7 @@ def test_the_tables_of_bots_name_all_of_them() -> None:
     assert [row[0].strip("`") for row in table("docs/bots.md", "# Bots")] == list(BOTS)
     begins = [row[0].strip("`") for row in table("README.md", "## Bots and policies")]
     assert begins[: len(BOTS)] == list(BOTS)
-    assert [name for name in begins if name.startswith("pretrained:")] == pretrained_names()
+    assert [name for name in begins if name.startswith("pretrained:")] == pretrained_names("sleuth")
 
 
 def test_the_shares_of_policies_in_the_readme_are_those_of_the_results() -> None:

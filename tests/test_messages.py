@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
-from sleuth_env import holmes, holmes_v0, load_policy, make_player, play_match, sleuth, sleuth_v0, wrap_policy
+from sleuth_env import (
+    holmes,
+    holmes_v0,
+    load_policy,
+    make_player,
+    play_match,
+    policy_from_torch,
+    sleuth,
+    sleuth_v0,
+    wrap_policy,
+)
 from sleuth_env.actions import IllegalAction
 from sleuth_env.game import Game, load_game
 from sleuth_env.matches.match import evaluate
 from sleuth_env.matches.seating import MatchError
 from sleuth_env.matches.table import Table
 from sleuth_env.options import OptionError
+from sleuth_env.policies.mlp import Mlp
+from sleuth_env.policies.policy import Policy
 
 GAMES: list[Game] = [sleuth, holmes]
 each_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.NAME)
@@ -144,6 +159,7 @@ def test_options_of_another_game_are_named_with_both_games(game: Game, tmp_path:
         lambda: Table(game, options, 1),
         lambda: make_player("random", options, game),
         lambda: make_player("mine.py:Mine", options, game),
+        lambda: Policy(game, options, game.RECORDS[0], Mlp([(np.zeros((2, 2), np.float32), np.zeros(2, np.float32))])),
         *(lambda player=player: player.seated(options) for player in players.values() if hasattr(player, "game")),
     ]
     for call in calls:
@@ -152,6 +168,35 @@ def test_options_of_another_game_are_named_with_both_games(game: Game, tmp_path:
         assert str(caught.value) == (
             f"options must be those of {game.NAME}, the game that is played, got {other.NAME}.{options!r}"
         )
+
+
+@each_game
+def test_a_layout_is_asked_for_with_options_of_the_game(game: Game) -> None:
+    with pytest.raises(OptionError, match="options must be Options"):
+        game.observation_layout(GAMES[1 - GAMES.index(game)].Options(num_players=3), "raw")
+
+
+def test_a_network_of_torch_belongs_to_the_game_of_its_options() -> None:
+    options = holmes.Options(num_players=3)
+    size = holmes.observation_layout(options, "sheet").size
+    policy = policy_from_torch(torch.nn.Sequential(torch.nn.Linear(size, holmes.num_actions(options))), options)
+    assert policy.game is holmes
+
+
+@pytest.mark.parametrize("number", [10**12, 2**63, 2**64 - 1])
+def test_more_deals_than_fit_into_memory_are_refused(number: int) -> None:
+    with pytest.raises(MatchError, match=r"^num_deals must be at most \d+, got \d"):
+        play_match(sleuth, sleuth.Options(num_players=3), ["random"] * 3, number)
+
+
+def test_a_result_is_of_plain_numbers() -> None:
+    result = play_match(sleuth, sleuth.Options(num_players=3), ["random"] * 3, np.int64(2), np.uint64(1))
+    assert json.loads(json.dumps(result.as_dict()))["deals"] == 2
+
+
+def test_a_policy_answers_no_rows() -> None:
+    policy = load_policy("pretrained:sleuth-3p")
+    assert policy.logits(np.zeros((0, 1830), np.float32)).shape == (0, sleuth.num_actions(policy.options))
 
 
 def test_the_policy_of_another_game_is_refused_by_its_name() -> None:

@@ -350,6 +350,21 @@ def test_a_model_acts_as_its_policy_file_does(folder: Path):
             break
 
 
+def test_a_model_that_has_learned_on_normalised_observations_is_refused():
+    from stable_baselines3.common.vec_env import VecNormalize
+
+    from sleuth_env import SleuthVecEnv, policy_from_sb3
+
+    for norm_obs in (True, False):
+        envs = VecNormalize(SleuthVecEnv(2, num_players=3, record="raw"), norm_obs=norm_obs)
+        made = MaskablePPO("MlpPolicy", envs, n_steps=8, batch_size=8)
+        if norm_obs:
+            with pytest.raises(PolicyError, match="VecNormalize changes; train it with norm_obs=False"):
+                policy_from_sb3(made, THREE)
+        else:
+            assert policy_from_sb3(made, THREE).record == "raw"
+
+
 def test_a_recurrent_model_is_refused_by_what_it_is(folder: Path, capsys: pytest.CaptureFixture[str]):
     from sb3_contrib import RecurrentPPO
 

@@ -187,7 +187,7 @@ def test_other_options_are_refused_by_name(file: Path, change: dict[str, Any]):
 
 
 def test_a_name_that_is_neither_a_bot_nor_a_file_is_refused():
-    known = ", ".join([*sleuth.BOTS, *pretrained_names()])
+    known = ", ".join([*sleuth.BOTS, *pretrained_names("sleuth")])
     with pytest.raises(
         PolicyError, match=rf"no bot 'nobody': a player is one of the bots {known}, or a policy file, .*\.safetensors"
     ):

@@ -297,7 +297,7 @@ def test_the_one_before_a_damaged_checkpoint_is_taken_and_that_is_said(run: Path
     ],
     ids=repr,
 )
-@pytest.mark.parametrize("place", ["pathlib.Path.read_bytes", "torch.load", "training.ppo.PpoLearner.restore"])
+@pytest.mark.parametrize("place", ["training.checkpoint.read_bytes", "torch.load", "training.ppo.PpoLearner.restore"])
 def test_what_says_nothing_against_a_checkpoint_does_not_put_it_aside(
     error: Exception,
     words: str,

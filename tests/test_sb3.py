@@ -321,6 +321,9 @@ def test_the_methods_of_a_vec_env_work():
     env.reset()
     assert len(env.env_method("action_masks", indices=[0, 2])) == 2
     assert env.env_method("action_masks", indices=1)[0].shape == (env.action_space.n,)
+    for wrong in (True, np.True_):
+        with pytest.raises(ValueError, match="indices must be environments from 0 to"):
+            env.get_attr("num_envs", indices=wrong)
     assert env.get_attr("record") == ["sheet"] * 3
     assert env.has_attr("action_masks")
     assert not env.has_attr("nothing")

@@ -8,8 +8,8 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from ..checks import check_number
-from ..game import DEFAULT_GAME, Bot, Transcribed, name_of, needed
+from ..checks import check_number, one_line
+from ..game import DEFAULT_GAME, Transcribed, name_of, needed
 from ..matches.players import make_players
 from ..policies.policy_file import PRETRAINED, PolicyError, located
 from .arguments import LISTED, CommandError, check_writable, file_name, listed, named_options, perhaps_whole
@@ -25,7 +25,7 @@ DESCRIPTION = (
 )
 PLAYERS = 3
 # What a game text says, in a comment, of how it was played.
-REMARK = re.compile(r"^# sleuth play --seat (\d{1,3}) --seed (\d{1,20}) --opponents (\S+)$", re.M)
+REMARK = re.compile(r"^# sleuth play --seat (\d{1,3}) --seed (\d{1,20}) --opponents (\S+)( --greedy)?$", re.M)
 TAKEN_BACK = re.compile(r"^# decisions taken back: (\d{1,9})$", re.M)
 
 
@@ -123,7 +123,8 @@ def _session(
     seat = 0 if args.seat is None else args.seat
     check_number("--seat", seat, 0, options.num_players - 1, CommandError)
     seed = secrets.randbits(32) if args.seed is None else args.seed
-    bots = _opponents(args, options, opponents)
+    names = _opponent_names(options, opponents)
+    bots = make_players(args.game, options, names, args.greedy, args.allow_pickle)
     reader = line_reader()
     return Session(
         args.game,
@@ -137,6 +138,7 @@ def _session(
         record=record,
         taken_back=taken_back,
         confirm=not args.no_confirm,
+        remark=f"--opponents {','.join(map(one_line, names))}{' --greedy' * args.greedy}",
     )
 
 
@@ -162,6 +164,7 @@ def _continued(args: argparse.Namespace) -> Session:
         )
     opponents = args.opponents or (_harmless_opponents(args, found[3]) if found else args.game.DEFAULT_BOT)
     if found:
+        args.greedy = args.greedy or bool(found[4])
         args.seat = int(found[1]) if args.seat is None else args.seat
         args.seed = int(found[2]) % 2**64 if args.seed is None else args.seed
     taken_back = TAKEN_BACK.search(text)
@@ -189,7 +192,7 @@ def _show(text: str) -> None:
     show([text.rstrip("\n")])
 
 
-def _opponents(args: argparse.Namespace, options: Any, given: str) -> list[Bot]:
+def _opponent_names(options: Any, given: str) -> list[str]:
     names = listed(given, "--opponents")
     wanted = options.num_players - 1
     names = names * wanted if len(names) == 1 else names
@@ -198,4 +201,4 @@ def _opponents(args: argparse.Namespace, options: Any, given: str) -> list[Bot]:
             f"a game of {options.num_players} players needs {wanted} opponents, "
             f"or one name for all of them, got {len(names)}"
         )
-    return make_players(args.game, options, names, args.greedy, args.allow_pickle)
+    return names

@@ -104,6 +104,7 @@ class Session:
             more than the bots' random choices.
         taken_back: the number of decisions that had been taken back in it.
         confirm: whether to ask before an action that may lose the game is taken.
+        remark: what a saved text says of the opponents, as the words of a command.
 
     Raises:
         MissingPartError: the game cannot be told, drawn or written as text.
@@ -122,6 +123,7 @@ class Session:
         record: Any = None,
         taken_back: int = 0,
         confirm: bool = True,
+        remark: str = "",
     ) -> None:
         self.telling = needed(game, Told).telling
         self.drawn = needed(game, Drawn)
@@ -134,6 +136,7 @@ class Session:
         self.write = write
         self.colour = colour
         self.confirm = confirm
+        self.remark = remark
         seats = np.full(options.num_players, LEARNER_SEAT)
         for k in range(1, options.num_players):
             seats[(seat + k) % options.num_players] = k - 1
@@ -165,8 +168,7 @@ class Session:
         return f"{text}{''.join(f'# {line}{chr(10)}' for line in self._remarks())}"
 
     def _remarks(self) -> Iterator[str]:
-        opponents = ",".join(one_line(bot.name) for bot in self.table.bots)
-        yield f"sleuth play --seat {self.seat} --seed {self.seed} --opponents {opponents}"
+        yield f"sleuth play --seat {self.seat} --seed {self.seed} {self.remark}".rstrip()
         undone = self._undone_before + self.undone
         if undone:
             yield f"decisions taken back: {undone}"

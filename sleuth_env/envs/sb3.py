@@ -362,6 +362,8 @@ class LearnerGames(Bound):
     def _indices(self, indices: Any) -> list[int]:
         """Return the environments that indices name: a number, several, a slice or a mask; None: all."""
         try:
+            if isinstance(indices, (bool, np.bool_)):
+                raise TypeError("NumPy takes it for another axis")
             chosen: list[int] = np.atleast_1d(self._rows if indices is None else self._rows[indices]).tolist()
         except (IndexError, TypeError, ValueError):
             raise ValueError(

@@ -27,6 +27,7 @@ from .cards import (
     NUM_VILLAINS,
     SAY_TOKENS,
     Options,
+    make_rules,
 )
 from .checked import checked_rules, checked_views
 from .state import EVENT_FIELDS, KIND, NUM_EVENT_KINDS, NUM_PHASES, PLAYER, TARGET, TITLE
@@ -160,6 +161,7 @@ def observation_layout(options: Options, record: str = "sheet") -> Layout:
     >>> layout.size, layout["hand"], [block.axes for block in layout][7]
     (1516, slice(0, 37, None), ('holder', 'title'))
     """
+    make_rules(options)  # it refuses what are no options
     return _layout(options.num_players, options.max_turns, record)
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..bits import GAMMA, mixed_rows
 from ..checks import check_number, is_collection, shown
 from ..game import TRUNCATED, Game, check_game, check_options
+from ..memory import check_fits
 from .players import Player, make_players
 from .rating import FinishedGames, MatchResult, sum_up
 from .seating import MatchError
@@ -78,11 +79,13 @@ def play_match(
     check_game(game)
     check_options(game, options)
     _check_match(options, seats, names, {"num_deals": num_deals, "batch_size": batch_size, "seed": seed})
+    num_deals = int(num_deals)
     players = make_players(game, options, seats, greedy, allow_pickle)
     entries = list({id(player): player for player in players}.values())
     numbers = [entries.index(player) for player in players]
     rotations = num_rotations(numbers)
     tables = np.array([np.roll(numbers, r) for r in range(rotations)], np.int32)
+    check_fits("num_deals", num_deals, FinishedGames.blank(tables).size, MatchError)
     games = FinishedGames.blank(np.tile(tables, (num_deals, 1)))
     seeds = mixed_rows(mixed_rows(np.array([seed], np.uint64)) + np.arange(num_deals, dtype=np.uint64) * GAMMA)
     table = Table(game, options, min(batch_size, num_deals * rotations), entries)

@@ -159,6 +159,11 @@ class FinishedGames:
         places = np.zeros(seats.shape, np.int32)
         return cls(seats, places, np.zeros(seats.shape), np.zeros(len(seats), np.bool_))
 
+    @property
+    def size(self) -> int:
+        """Bytes of the arrays, but for what is counted."""
+        return sum(array.nbytes for array in (self.seats, self.places, self.rewards, self.truncated))
+
     def note_counts(self, at: NDArray[np.int64], counts: Mapping[str, NDArray[Any]]) -> None:
         """Enter what the game counted in some games (int [K])."""
         for name, numbers in counts.items():

@@ -146,7 +146,7 @@ class Arrays:
         """Multiply the last axis by a matrix and add a bias."""
         outputs = np.empty((values.size // values.shape[-1], weight.shape[1]), weight.dtype)
         apply_layer(np.ascontiguousarray(values).reshape(-1, values.shape[-1]), weight, bias, outputs)
-        return outputs.reshape(*values.shape[:-1], -1)
+        return outputs.reshape(*values.shape[:-1], weight.shape[1])
 
     def linear(self, name: str, *parts: Any) -> Any:
         """See `Operations`."""

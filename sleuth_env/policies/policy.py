@@ -87,6 +87,7 @@ class Policy:
         steps: int = 0,
         name: str = "policy",
     ) -> None:
+        check_options(game, options)
         self.game = game
         self.options = options
         self.record = record

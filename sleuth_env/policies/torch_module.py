@@ -78,7 +78,9 @@ class Perceptron(nn.Module):
         self.hidden = nn.Sequential(*_sequence(hidden, network.activation), kind) if hidden else nn.Identity()
         self.last = _linear(network.layers[-1])
         self.cards = _sequence(network.card_layers, network.activation) if network.card_layers else None
-        self.register_buffer("card_inputs", torch.from_numpy(network.card_inputs.astype(np.int64)))
+        if network.card_layers:
+            # torch cannot write an empty one.
+            self.register_buffer("card_inputs", torch.from_numpy(network.card_inputs.astype(np.int64)))
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Return logits (f4 [B, A]) for observations (f4 [B, N])."""

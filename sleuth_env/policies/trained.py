@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..doors import decision
-from ..game import DEFAULT_GAME, Game, check_game, check_options, load_game
+from ..game import DEFAULT_GAME, Game, check_game, check_options, game_of, load_game
 from .mlp import Layer, Mlp
 from .policy import Policy, choose
 from .policy_file import PolicyError
@@ -36,6 +36,11 @@ def names_model(text: str) -> bool:
     return text.endswith(MODEL_SUFFIX)
 
 
+def _game_for(options: Any, game: Game | None) -> Game:
+    """Return a game that was named, or else that of some options."""
+    return load_game(game_of(options) or DEFAULT_GAME) if game is None else check_game(game)
+
+
 def policy_from_torch(
     network: Any,
     options: Any,
@@ -52,7 +57,7 @@ def policy_from_torch(
             action.
         options: those that it was trained for.
         record: the kind of observation; default: the game's first.
-        game: the game module; default: `DEFAULT_GAME`.
+        game: the game module; default: that of the options.
         name: how tables call it.
         steps: decisions it was trained on.
 
@@ -65,7 +70,7 @@ def policy_from_torch(
     >>> policy_from_torch(network, Options(num_players=3), "sheet").network.architecture()["hidden"]
     [64]
     """
-    game = load_game(DEFAULT_GAME) if game is None else check_game(game)
+    game = _game_for(options, game)
     return Policy(game, options, game.RECORDS[0] if record is None else record, _mlp([network]), False, steps, name)
 
 
@@ -78,13 +83,17 @@ def policy_from_sb3(
         model: such as ``MaskablePPO("MlpPolicy", env)``: a perceptron, of PPO, A2C or MaskablePPO.
         options: those that it was trained for.
         record: the kind of observation; default: that of the size of the model's.
-        game: the game module; default: `DEFAULT_GAME`.
+        game: the game module; default: that of the options.
         name: how tables call it.
 
     Raises:
-        PolicyError: its network is not a perceptron, or does not fit the game.
+        PolicyError: its network is not a perceptron, it does not fit the game, or it was trained on
+            normalised observations.
     """
-    game = load_game(DEFAULT_GAME) if game is None else check_game(game)
+    game = _game_for(options, game)
+    normalised = getattr(model, "get_vec_normalize_env", lambda: None)()
+    if normalised is not None and normalised.norm_obs:
+        raise PolicyError(f"{name} was trained on observations that VecNormalize changes; train it with norm_obs=False")
     policy = getattr(model, "policy", model)
     record = _record(game, options, policy.observation_space, name) if record is None else record
     steps = int(getattr(model, "num_timesteps", 0))
@@ -102,7 +111,7 @@ def load_model(
     Args:
         path: the file.
         options: of the game that it is to play; the file does not say which it was trained for.
-        game: the game module; default: `DEFAULT_GAME`.
+        game: the game module; default: that of the options.
         greedy: whether to take the best action instead of drawing one by its probability; what
             learned values of actions (DQN) always does.
         allow_pickle: whether what is pickled in the file may run.
@@ -110,7 +119,7 @@ def load_model(
     Raises:
         PolicyError: it may not, the file cannot be read, or the model does not fit the game.
     """
-    game = load_game(DEFAULT_GAME) if game is None else check_game(game)
+    game = _game_for(options, game)
     if not allow_pickle:
         raise PolicyError(
             f"{path} is a model of Stable-Baselines3, and reading it runs whatever code is pickled in it: if you trust "

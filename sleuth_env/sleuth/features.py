@@ -34,7 +34,7 @@ from ..layout import (
 )
 from ..layout import Observer as LayoutObserver
 from .belief import Odds, odds
-from .cards import NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, QUESTIONS, Options, question_gems
+from .cards import NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, QUESTIONS, Options, make_rules, question_gems
 from .checked import checked_rules, checked_views
 from .clues import clues, read_sheet
 from .state import ASKER, CARD, COUNT, EVENT_FIELDS, IN, KIND, NUM_EVENT_KINDS, NUM_PHASES, OUT, QUESTION, RIGHT, TARGET
@@ -140,6 +140,7 @@ def observation_layout(options: Options, record: str = "sheet") -> Layout:
     """
     # Before the cache, which takes nothing that cannot be hashed.
     record = check_choice("record", record, RECORDS)
+    make_rules(options)  # it refuses what are no options
     return _layout(options.num_players, options.missing, options.max_turns, record)
 
 

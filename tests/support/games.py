@@ -15,7 +15,9 @@ import numpy as np
 
 from sleuth_env import holmes, sleuth
 from sleuth_env.game import Game
-from sleuth_env.holmes.cards import COPIES
+from sleuth_env.holmes.cards import COPIES, NUM_TITLES
+from sleuth_env.holmes.sheet import count_sheet
+from sleuth_env.kernels import kernel
 from tests.support import follow
 from tests.support.holmes_substitution import substituted
 from tests.support.replaying import Replay
@@ -94,10 +96,18 @@ def holmes_twice(options: Any, viewer: int, seed: int) -> tuple[np.ndarray, np.n
     for _ in range(20):
         changed = substituted(options, states, viewer, chances)
         _make_sound(options, states[0], changed[0], viewer)
+        for other in (seat for seat in range(options.num_players) if seat != viewer):
+            _count(holmes.make_rules(options), changed, other)
         # With other cards whoever decides might have nothing to decide.
         if not holmes.problems(rules, changed):
             return states, changed
     return states, states.copy()
+
+
+@kernel
+def _count(rules: Any, states: Any, viewer: int) -> None:
+    """Sum a seat's sheet up."""
+    count_sheet(rules[0], states[0], viewer)
 
 
 def _make_sound(options: Any, true: np.void, changed: np.void, viewer: int) -> None:
@@ -109,7 +119,7 @@ def _make_sound(options: Any, true: np.void, changed: np.void, viewer: int) -> N
         changed["least"][other] = 0
         changed["most"][other] = 0
         for holder in (*(seat for seat in seats if seat != other), -1):
-            changed["most"][other, holder, :-1] = COPIES[:-1]
+            changed["most"][other, holder, : NUM_TITLES - 1] = COPIES[:-1]
 
 
 def _play(rules: np.ndarray, states: np.ndarray, action: int) -> None:
