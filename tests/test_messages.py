@@ -30,6 +30,7 @@ from sleuth_env.matches.table import Table
 from sleuth_env.options import OptionError
 from sleuth_env.policies.mlp import Mlp
 from sleuth_env.policies.policy import Policy
+from tests.support.policies import random_policy
 
 GAMES: list[Game] = [sleuth, holmes]
 each_game = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.NAME)
@@ -195,8 +196,9 @@ def test_a_result_is_of_plain_numbers() -> None:
 
 
 def test_a_policy_answers_no_rows() -> None:
-    policy = load_policy("pretrained:sleuth-3p")
-    assert policy.logits(np.zeros((0, 1830), np.float32)).shape == (0, sleuth.num_actions(policy.options))
+    for policy in (load_policy("pretrained:sleuth-3p"), random_policy()):
+        size = sleuth.observation_size(policy.options, policy.record)
+        assert policy.logits(np.zeros((0, size), np.float32)).shape == (0, sleuth.num_actions(policy.options))
 
 
 def test_the_policy_of_another_game_is_refused_by_its_name() -> None:

@@ -351,6 +351,7 @@ def test_a_model_acts_as_its_policy_file_does(folder: Path):
 
 
 def test_a_model_that_has_learned_on_normalised_observations_is_refused():
+    from sb3_contrib import MaskablePPO
     from stable_baselines3.common.vec_env import VecNormalize
 
     from sleuth_env import SleuthVecEnv, policy_from_sb3

@@ -105,7 +105,9 @@ class Mlp:
         if self.card_layers:
             gathered = observations[:, self.card_inputs].reshape(-1, self.card_inputs.shape[1])
             scores = _applied(self._hidden_values(gathered, self._card_layers[:-1]), self._card_layers[-1])
-            values = np.concatenate([values, scores.reshape(len(observations), -1)], axis=1)
+            values = np.concatenate(
+                [values, scores.reshape(len(observations), len(self.card_inputs) * scores.shape[1])], axis=1
+            )
         return _applied(values, self._layers[-1])
 
     def _hidden_values(self, values: NDArray[np.float32], layers: Layers) -> NDArray[np.float32]:

@@ -10,6 +10,7 @@ the items of S, ``A`` actions, ``N`` numbers of an observation, ``M`` features. 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -175,7 +176,8 @@ class Arrays:
 
     def join(self, parts: list[Any]) -> Any:
         """See `Operations`."""
-        return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+        # Not -1, which no rows do not settle.
+        return np.concatenate([part.reshape(len(part), math.prod(part.shape[1:])) for part in parts], axis=1)
 
 
 class Bounds(Arrays):
