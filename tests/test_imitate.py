@@ -319,6 +319,28 @@ def test_a_relational_policy_is_taught_and_begun_with_as_well(folder: Path, tmp_
     np.testing.assert_array_equal(last.logits(observations), load_policy(path).logits(observations))
 
 
+REMEMBERING = """
+class Bot:
+    name = "elephant"
+
+    def act_in(self, views, legal, seeds, games, seats):
+        return legal.argmax(axis=1)
+"""
+
+
+def test_a_player_that_remembers_games_is_neither_a_teacher_nor_an_opponent_of_ppo(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "elephant.py").write_text(REMEMBERING)
+    name = f"{tmp_path / 'elephant.py'}:Bot"
+    assert main([str(folder / "tiny.yaml"), "--teacher", name, "--out", str(tmp_path / "new.safetensors")]) == 2
+    assert "remembers games, and a teacher is not told which game it is" in capsys.readouterr().err
+    run = tmp_path / "run"
+    assert start([str(folder / "tiny.yaml"), "--run", str(run), "--opponents.bots", f"{{'{name}': 1}}"]) == 2
+    assert "remembers games, and algorithm ppo does not tell which game it is" in capsys.readouterr().err
+    assert not run.exists()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

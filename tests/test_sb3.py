@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, is_vecenv_wrapped
 
-from sleuth_env import sleuth
+from sleuth_env import HolmesVecEnv, sleuth
 from sleuth_env.actions import IllegalAction
 from sleuth_env.game import TRUNCATED
 from sleuth_env.matches.table import LEARNER_SEAT, Table
@@ -314,6 +314,27 @@ def test_settings_that_make_no_sense_are_refused():
         SleuthVecEnv(2, record="x", num_players=3)
     with pytest.raises(ValueError, match="nobody"):
         SleuthVecEnv(2, opponents=["nobody"], num_players=3)
+
+
+def test_the_reward_of_an_episode_that_an_illegal_action_ends_is_all_that_was_given():
+    given = {"num_players": 3, "cases": 3, "reward": "case", "opponents": ["counter", "random"]}
+    envs = HolmesVecEnv(8, illegal="end", seed=1, **given)
+    rng = np.random.default_rng(0)
+    envs.reset()
+    sums = np.zeros(8)
+    ended = []
+    for _ in range(400):
+        masks = envs.action_masks()
+        actions = (masks * rng.random(masks.shape)).argmax(axis=1)
+        wrong = rng.random(8) < 0.01
+        actions[wrong] = masks[wrong].argmin(axis=1)
+        _, rewards, dones, infos = envs.step(actions)
+        sums += rewards
+        for row in np.flatnonzero(dones):
+            assert infos[row]["episode"]["r"] == pytest.approx(sums[row], abs=1e-6)
+            ended.append((infos[row].get("illegal_action", False), sums[row]))
+        sums[dones] = 0
+    assert any(illegal and total != -1 for illegal, total in ended)
 
 
 def test_the_methods_of_a_vec_env_work():

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sleuth_env.cli.arguments import real, whole
 from sleuth_env.game import Game
 from sleuth_env.matches.players import make_player
+from sleuth_env.matches.seating import remembers
 from sleuth_env.policies.policy import save_policy
 from sleuth_env.policies.policy_file import SUFFIX, PolicyError
 
@@ -258,6 +259,10 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         config = read_config(own["config"], given)
         out = checked_out(own["out"])
         teacher = make_player(own["teacher"], config.options, config.module)
+        if remembers(teacher):
+            raise ConfigError(
+                f"command line: --teacher {own['teacher']} remembers games, and a teacher is not told which game it is"
+            )
     except (ValueError, OSError) as error:
         return failed(error, 2)
     if came:

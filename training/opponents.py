@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sleuth_env.files import read_bytes, write_atomically
 from sleuth_env.game import Bot
+from sleuth_env.matches.seating import remembers
 from sleuth_env.policies.policy import Policy, load_policy, save_policy
 from sleuth_env.policies.policy_file import SUFFIX, PolicyError
 
@@ -60,7 +61,7 @@ class Pool:
         self.bots = {name: inputs.player(name) for name in named}
         for name, bot in self.bots.items():
             # The learner of one seat plays at a table, which tells them; that of all seats does not.
-            if config.algorithm == "ppo" and not callable(getattr(bot, "act", None)):
+            if config.algorithm == "ppo" and remembers(bot):
                 raise ValueError(f"opponent {name} remembers games, and algorithm ppo does not tell which game it is")
         self.past_selves: dict[str, Policy] = {}
         self._digests: dict[str, str] = {}  # SHA-256 of the files that were written or read

@@ -202,7 +202,7 @@ class LearnerGames(Bound):
             learners = self._rows, self.table.learners
             cut_off = (self.table.ends() == TRUNCATED) & ~settled
             shares = win_shares(self.table.standings())[learners]
-            returns = np.where(illegal, ILLEGAL_REWARD, self.table.returns[learners] + due)
+            returns = self.table.returns[learners] + np.where(illegal, ILLEGAL_REWARD, due)
             last = self.table.observations()
             masks = self.table.action_masks(dones)
             for row in np.flatnonzero(dones).tolist():
