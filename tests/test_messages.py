@@ -159,7 +159,7 @@ def test_options_of_another_game_are_named_with_both_games(game: Game, tmp_path:
         lambda: evaluate(game, options, "random", ["random"], 1),
         lambda: Table(game, options, 1),
         lambda: make_player("random", options, game),
-        lambda: make_player("mine.py:Mine", options, game),
+        lambda: make_player("foreigner.py:Mine", options, game),
         lambda: Policy(game, options, game.RECORDS[0], Mlp([(np.zeros((2, 2), np.float32), np.zeros(2, np.float32))])),
         *(lambda player=player: player.seated(options) for player in players.values() if hasattr(player, "game")),
     ]

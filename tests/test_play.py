@@ -535,7 +535,7 @@ def test_a_saved_game_says_how_its_opponents_were_named_and_how_they_play(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "game.txt"
-    (tmp_path / "mine.py").write_text(
+    (tmp_path / "namesake.py").write_text(
         "class Bot:\n    name = 'sheet'\n    def act(self, views, legal, seeds):\n        return legal.argmax(axis=1)\n"
     )
     monkeypatch.chdir(tmp_path)
@@ -546,10 +546,10 @@ def test_a_saved_game_says_how_its_opponents_were_named_and_how_they_play(
     assert main(["play", "--continue", str(path), "--save", str(path)]) == 0
     assert "--opponents pretrained:3p,pretrained:3p --greedy\n" in path.read_text()
     type_in(monkeypatch, "")
-    assert main(["play", "--seed", "5", "--opponents", "mine.py:Bot", "--save", str(path)]) == 0
+    assert main(["play", "--seed", "5", "--opponents", "namesake.py:Bot", "--save", str(path)]) == 0
     said(capsys)
     assert main(["play", "--continue", str(path)]) == 2
-    assert "the game was played against 'mine.py:Bot': name the opponents by --opponents" in said(capsys)[1]
+    assert "the game was played against 'namesake.py:Bot': name the opponents by --opponents" in said(capsys)[1]
 
 
 @pytest.mark.parametrize(
