@@ -38,7 +38,6 @@ class Faces:
         game: the game module.
         module: that of its environments.
         vector: its batched environment.
-        records: what can be observed.
         rare: blocks of actions that end a game and are drawn only so often where something else may
             be done.
     """
@@ -46,16 +45,14 @@ class Faces:
     game: Game
     module: Any
     vector: Any
-    records: tuple[str, ...]
     rare: tuple[str, ...] = ()
 
 
 GAMES = {
-    "sleuth": Faces(
-        sleuth, sleuth_v0, sleuth_v0.SleuthVectorEnv, ("sheet", "raw", "exact"), rare=("exchange", "accuse")
-    ),
-    "holmes": Faces(holmes, holmes_v0, holmes_v0.HolmesVectorEnv, ("sheet", "raw")),
+    "sleuth": Faces(sleuth, sleuth_v0, sleuth_v0.SleuthVectorEnv, rare=("exchange", "accuse")),
+    "holmes": Faces(holmes, holmes_v0, holmes_v0.HolmesVectorEnv),
 }
+# How often one of the rare actions is drawn, so that games go on for a while.
 RARELY = 0.002
 
 
@@ -75,12 +72,13 @@ class Clock:
         return result
 
 
-@dataclass
 class Chooser:
-    """Draw legal actions at random."""
+    """Draw legal actions of a game at random."""
 
-    rare: tuple[slice, ...]
-    rng: np.random.Generator
+    def __init__(self, faces: Faces, players: int) -> None:
+        blocks = faces.game.action_blocks(faces.game.Options(num_players=players))
+        self.rare = [blocks[name] for name in faces.rare]
+        self.rng = np.random.default_rng(0)
 
     def actions(self, masks: np.ndarray) -> np.ndarray:
         """Draw a legal action of every row of masks (u1 [B, A])."""
@@ -90,12 +88,6 @@ class Chooser:
         return weights.argmax(axis=1)
 
 
-def chooser(faces: Faces, players: int) -> Chooser:
-    """Return what draws the actions of a game."""
-    blocks = faces.game.action_blocks(faces.game.Options(num_players=players))
-    return Chooser(tuple(blocks[name] for name in faces.rare), np.random.default_rng(0))
-
-
 def play_rules(faces: Faces, players: int, games: int) -> Callable[[float], Clock]:
     """Play with the kernels alone: legal actions and steps."""
     game = faces.game
@@ -103,7 +95,7 @@ def play_rules(faces: Faces, players: int, games: int) -> Callable[[float], Cloc
     options = game.Options(num_players=players)
     rules = game.make_rules(options)
     states = game.new_states(games)
-    chosen = chooser(faces, players)
+    chosen = Chooser(faces, players)
     masks = np.zeros((games, game.num_actions(options)), np.uint8)
     taken = np.zeros(games, np.uint8)
     rewards = np.zeros((games, players))
@@ -128,7 +120,7 @@ def play_rules(faces: Faces, players: int, games: int) -> Callable[[float], Cloc
 def play_vector(faces: Faces, players: int, games: int, threads: int, record: str) -> Callable[[float], Clock]:
     """Play with the batched environment: step, observation and mask of every game."""
     envs = faces.vector(games, num_players=players, record=record, copy=False, threads=threads)
-    chosen = chooser(faces, players)
+    chosen = Chooser(faces, players)
     envs.reset(seed=0)
 
     def play(seconds: float) -> Clock:
@@ -144,7 +136,7 @@ def play_vector(faces: Faces, players: int, games: int, threads: int, record: st
 def print_parts(faces: Faces, players: int, games: int, record: str, seconds: float) -> None:
     """Print the nanoseconds of each part of a decision with the batched environment on one thread."""
     envs = faces.vector(games, num_players=players, record=record, copy=False)
-    chosen = chooser(faces, players)
+    chosen = Chooser(faces, players)
     spent = dict[str, float]()
     under_way = list[str]()
 
@@ -279,10 +271,11 @@ def own(faces: Faces, players: int, games: int, threads: int) -> dict[str, Calla
     """Return the ways to play a game of this package."""
     module = faces.module
     bot = faces.game.DEFAULT_BOT
-    batched = [record for record in faces.records if record != "exact"]
+    records = faces.game.RECORDS
+    batched = [record for record in records if record != "exact"]
 
     def solo(make: Callable[..., Any], *number: int) -> Callable[[float], Clock]:
-        return play_solo(make(*number, num_players=players, opponents=bot), chooser(faces, players))
+        return play_solo(make(*number, num_players=players, opponents=bot), Chooser(faces, players))
 
     return {
         f"rules only (legal and step), {games} games": lambda: play_rules(faces, players, games),
@@ -294,9 +287,9 @@ def own(faces: Faces, players: int, games: int, threads: int) -> dict[str, Calla
         },
         **{
             f"raw_env, {record}": lambda record=record: play_aec(module.raw_env(num_players=players, record=record))
-            for record in faces.records
+            for record in records
         },
-        f"env, {faces.records[0]}": lambda: play_aec(module.env(num_players=players)),
+        f"env, {records[0]}": lambda: play_aec(module.env(num_players=players)),
         f"SoloEnv against {bot}": lambda: solo(module.SoloEnv),
         f"SoloVectorEnv of {games} against {bot}": lambda: solo(module.SoloVectorEnv, games),
     }

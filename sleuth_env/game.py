@@ -599,8 +599,9 @@ def check_options(game: Game, options: Any) -> None:
     Raises:
         OptionError: they are another game's, and the message names both, or not options.
     """
-    other = game_of(options)
-    if other and not isinstance(options, game.Options):
+    # Only where something is wrong is any other game loaded.
+    other = "" if isinstance(options, game.Options) else game_of(options)
+    if other:
         raise OptionError(f"options must be those of {game.NAME}, the game that is played, got {other}.{options!r}")
     game.make_rules(options)
 

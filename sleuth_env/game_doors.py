@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .checks import check_number
 from .doors import Argument, ArrayError, described, door
 from .game import Kernels, Records, opaque
 
@@ -55,6 +56,15 @@ def _check_of_states(problems: Callable[..., list[str]], blank: Records) -> Call
             raise ArrayError(f"states must be of sound games, but in row {dealt[int(game.split()[1])]} {what}")
 
     return check
+
+
+def checked_seat(options: Any, given: Any, name: str = "seat") -> int:
+    """Return a seat of a game with these options as an int.
+
+    Raises:
+        ArrayError: the game has no such seat.
+    """
+    return check_number(name, given, 0, options.num_players - 1, ArrayError)
 
 
 def make_doors(

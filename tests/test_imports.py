@@ -41,7 +41,7 @@ FIRST_PARTY = {
     "naming": ("checks",),
     "transcripts": ("naming", "options"),
     "doors": ("game", "kernels"),
-    "game_doors": ("doors", "game"),
+    "game_doors": ("checks", "doors", "game"),
     # Cards, holders and counts; it has never heard of a game.
     "deduction/": ("bits", "doors", "kernels", "checks", "deduction"),
     "deduction/evidence": ("checks", "doors", "kernels"),
@@ -75,7 +75,18 @@ FIRST_PARTY = {
         *("game", "game_doors"),
         *("sleuth.checked", "sleuth.invariants", "sleuth.results", "sleuth.rules", "sleuth.state", "sleuth.view"),
     ),
-    "sleuth/": ("bits", "checks", "doors", "drawing", "kernels", "layout", "naming", "deduction", "sleuth"),
+    "sleuth/": (
+        "bits",
+        "checks",
+        "doors",
+        "drawing",
+        "game_doors",
+        "kernels",
+        "layout",
+        "naming",
+        "deduction",
+        "sleuth",
+    ),
     "sleuth/relational": ("kernels", "game", "policies.mlp", "policies.operations", "policies.policy_file", "sleuth"),
     # The second game.
     "holmes/__init__": ("options", "holmes"),
@@ -106,7 +117,7 @@ FIRST_PARTY = {
     "holmes/transcript": ("doors", "naming", "transcripts", "holmes"),
     # It plays games of its own, dealt as its view allows.
     "holmes/bots/planner": ("bits", "game", "kernels", "holmes"),
-    "holmes/": ("bits", "checks", "doors", "drawing", "kernels", "layout", "holmes"),
+    "holmes/": ("bits", "checks", "doors", "drawing", "game_doors", "kernels", "layout", "holmes"),
     # What knows no game.
     "policies/": ("bits", "doors", "kernels", "checks", "files", "game", "options", "policies"),
     "policies/wrapped": ("checks", "doors", "game", "policies.policy_file"),

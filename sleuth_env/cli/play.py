@@ -11,7 +11,7 @@ from typing import Any
 from ..checks import check_number, one_line
 from ..game import DEFAULT_GAME, Transcribed, name_of, needed
 from ..matches.players import make_players
-from ..policies.policy_file import PRETRAINED, PolicyError, located
+from ..policies.policy_file import PolicyError, located
 from .arguments import LISTED, CommandError, check_writable, file_name, listed, named_options, perhaps_whole
 from .parser import Parser, add_game, add_greedy, add_options, add_seed, chosen_game, command_parser, seats_help
 from .replay import MOST_TEXT, game_of
@@ -183,7 +183,7 @@ def _harmless_opponents(args: argparse.Namespace, names: str) -> str:
 def _is_bundled(name: str, game: str) -> bool:
     """Return whether a name is that of a policy which comes with the package, or its short form."""
     try:
-        return name.startswith(PRETRAINED) and located(name, game) != name
+        return located(name, game) != name
     except PolicyError:
         return False
 

@@ -288,14 +288,21 @@ def deal_back(rules, s, viewer, put_down, dealt_back):
 
 
 @inner
+def _clear_row(s, viewer, holder):
+    """Write zeros into a row whose cards the sums do not count, or no longer."""
+    for t in range(T):
+        s["least"][viewer, holder, t] = 0
+        s["most"][viewer, holder, t] = 0
+    s["counted"][viewer, holder] = 0
+
+
+@inner
 def _forget_row(s, viewer, holder):
     """Nothing lies with a holder any more of which the sheet spoke."""
     for t in range(T):
         s["spare"][viewer, t] += s["least"][viewer, holder, t]
         s["excess"][viewer, t] -= s["most"][viewer, holder, t]
-        s["least"][viewer, holder, t] = 0
-        s["most"][viewer, holder, t] = 0
-    s["counted"][viewer, holder] = 0
+    _clear_row(s, viewer, holder)
 
 
 @inner
@@ -319,10 +326,7 @@ def swap_rows(s, viewer, seat, other):
         _move_row(s, viewer, seat, viewer)
         _move_row(s, viewer, other, seat)
         _move_row(s, viewer, viewer, other)
-        for t in range(T):
-            s["least"][viewer, viewer, t] = 0
-            s["most"][viewer, viewer, t] = 0
-        s["counted"][viewer, viewer] = 0
+        _clear_row(s, viewer, viewer)
 
 
 @inner
@@ -336,10 +340,7 @@ def move_rows(rules, s, viewer):
         _move_row(s, viewer, following, holder)
         holder = following
     # That hand was the viewer's.
-    for t in range(T):
-        s["least"][viewer, holder, t] = 0
-        s["most"][viewer, holder, t] = 0
-    s["counted"][viewer, holder] = 0
+    _clear_row(s, viewer, holder)
 
 
 @inner

@@ -68,12 +68,3 @@ def one_state(options: Options, given: Any, name: str = "state") -> np.ndarray:
     for problem in problems(rules, states)[:1]:
         raise ArrayError(f"{name} must be of a sound game, but {problem.partition(': ')[2]}")
     return states
-
-
-def checked_seat(options: Options, given: Any, name: str = "seat") -> int:
-    """Return a seat as an int.
-
-    Raises:
-        ArrayError: the game has no such seat.
-    """
-    return check_number(name, given, 0, options.num_players - 1, ArrayError)

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..game_doors import checked_seat
 from .belief import belief
 from .cards import VILLAINS, Options, make_rules
 from .drawing.scene import counted
 from .notation import action_name, player_name
-from .records import checked_seat, one_state
+from .records import one_state
 from .reveal import reveal
 from .state import PHASES
 from .transcript import GameRecord, checked_record, result_text

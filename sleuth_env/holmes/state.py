@@ -71,7 +71,7 @@ PHASES = (
 )
 
 # What is to be done next, while a step is carried out and nobody has to decide yet; none of these remains. The kernels
-# of a turn thus need not call each other, one inside the other: numba compiles a kernel anew inside each caller.
+# of a turn thus need not call each other, one inside the other: numba compiles a kernel once more inside each caller.
 (
     SETTLE,  # what was played is over
     NAME_TARGETS,  # a card has been played: its targets may answer
@@ -82,7 +82,7 @@ PHASES = (
     NEW_CASE,
 ) = range(-1, -8, -1)
 
-# Numbers of NumPy, here and below: for each plain number that is handed on numba compiles a kernel anew.
+# Numbers of NumPy, here and below: for each plain number that is handed on numba compiles a kernel again.
 NOBODY = np.int64(-1)
 
 # Kinds of public events; -1 is the lack of one.

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..game_doors import checked_seat
 from .cards import (
     BOOKS,
     CARDS,
@@ -35,7 +36,7 @@ from .drawing.scene import (
 )
 from .drawing.text import COLUMNS, draw_odds
 from .notation import action_name, event_text, names_in, player_name
-from .records import checked_seat, one_view, seat_in_view
+from .records import one_view, seat_in_view
 from .reveal import reveal as reveal_state
 from .review import ending, review, view_of
 from .state import (

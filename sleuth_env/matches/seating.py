@@ -24,7 +24,6 @@ METHODS = {
     "forget": ("games",),
 }
 WHAT_PLAYS = f"an object with a name and a method act({', '.join(METHODS['act'])})"
-MAX_SHOWN = 100  # characters of what is not a player, in a message
 
 
 class MatchError(ValueError):
@@ -106,14 +105,14 @@ def seated(player: Any, options: Any, game: Game, called: str | None = None) -> 
             method does not take what a table hands it, or one that remembers cannot be copied.
     """
     if not is_player(player):
-        raise MatchError(f"a player is {WHAT_PLAYS}, got {_shown(player)}")
+        raise MatchError(f"a player is {WHAT_PLAYS}, got {shown(player)}")
     called = f"player {player.name!r}" if called is None else called
     _check_game(player, game, called)
     _check_methods(player, called)
     if has(player, "seated"):
         player = player.seated(options)
         if not is_player(player):
-            raise MatchError(f"{called}: seated() must return a player, {WHAT_PLAYS}, got {_shown(player)}")
+            raise MatchError(f"{called}: seated() must return a player, {WHAT_PLAYS}, got {shown(player)}")
         _check_methods(player, called)
     if remembers(player):
         # Only to see that it can be done: tables make their own.
@@ -153,10 +152,6 @@ def copied(player: Remembering, called: str) -> Remembering:
         raise MatchError(f"{called} cannot be copied: {type(error).__name__}: {error}") from error
     if not remembers(found):
         raise MatchError(
-            f"{called} cannot be copied: __deepcopy__ must return a player with a method act_in, got {_shown(found)}"
+            f"{called} cannot be copied: __deepcopy__ must return a player with a method act_in, got {shown(found)}"
         )
     return found
-
-
-def _shown(found: Any) -> str:
-    return shown(found, MAX_SHOWN)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..deduction.worlds import IntricateError
+from ..game_doors import checked_seat
 from .belief import belief, list_asks
 from .cards import COLOURS, NUM_QUESTIONS, PAIRS, Options, action_blocks, make_rules
-from .checked import checked_seat, one_state
+from .checked import one_state
 from .clues import read_sheet
 from .drawing.scene import ROWS, gem_at
 from .notation import gem_names, player_name, question_name

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ..game_doors import checked_seat
 from .cards import NUM_SEARCH_CARDS, QUESTIONS, Options, action_blocks, make_rules
-from .checked import checked_seat, one_state, one_view, seat_in_view
+from .checked import one_state, one_view, seat_in_view
 from .drawing.compact import COLUMNS
 from .drawing.text import draw_belief
 from .notation import (
