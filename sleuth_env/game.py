@@ -307,6 +307,26 @@ def _kernels_of(game: ModuleType) -> Kernels:
     return Kernels(**{name: getattr(function, "kernel", function) for name, function in functions.items()})
 
 
+class OfGame:
+    """An object that holds a game module, options and rules, and can be copied and pickled with them.
+
+    A module has only a name that can. The rules are made again: arrays of copies can be written
+    into, and kernels would be compiled once more for such.
+    """
+
+    game: Game
+    options: Any
+    rules: Any
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "game": self.game.__name__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        game = load_game(state["game"])
+        rules = None if state["rules"] is None else game.make_rules(state["options"])
+        vars(self).update(state, game=game, rules=rules)
+
+
 class Believes(Protocol):
     """exact beliefs"""
 

@@ -19,6 +19,7 @@ from sleuth_env.envs.wrappers import wrapped
 from sleuth_env.game import TRUNCATED
 from sleuth_env.matches.table import Table
 from sleuth_env.options import described
+from sleuth_env.policies.wrapped import wrap_policy
 from tests.support.games import TRIED, Tried
 
 # Long games, and nothing in them that the others lack.
@@ -282,3 +283,26 @@ def test_a_table_is_copied_and_pickled(tried: Tried, options: Any) -> None:
         assert other.finished.all()
     table.play_on()
     assert table.states.tobytes() == other.states.tobytes()
+
+
+def read_only(holder: Any) -> set[str]:
+    return {name for name, kept in vars(holder).items() if isinstance(kept, np.ndarray) and not kept.flags.writeable}
+
+
+@each_case
+def test_what_holds_the_rules_keeps_them_read_only_in_copies_so_that_nothing_is_compiled_for_them(
+    tried: Tried, options: Any
+) -> None:
+    game = tried.game
+    bots = [game.make_bot(name, options) for name in game.BOTS]
+    function = wrap_policy(first_legal, game=game).seated(options)
+    vector = bound(GameVectorEnv, game)(1, **named(options))
+    shared = not game.make_rules(options).flags.writeable
+    for holder in [*bots, function, Table(game, options, 1, bots, 0), vector]:
+        assert bool(read_only(holder)) == shared
+        for other in (copy.deepcopy(holder), pickle.loads(pickle.dumps(holder))):
+            assert read_only(other) == read_only(holder)
+
+
+def first_legal(observations: Any, masks: Any) -> Any:
+    return masks.argmax(axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -179,6 +180,76 @@ def test_a_file_may_import_its_neighbours_and_use_dataclasses(folder: Path):
     player = make_player("bots/x.py:Bot", THREE)
     assert player.name == "found"
     assert copy.deepcopy(player).player.options == THREE
+
+
+ASKS = """
+import %s as neighbour
+
+class Bot:
+    def __init__(self):
+        self.name = neighbour.NAME
+    def act(self, views, legal, seeds):
+        return legal.argmax(axis=1)
+"""
+
+
+def beside(folder: Path, imported: str, **modules: str) -> str:
+    """Write a player and the modules beside it; return its name."""
+    folder.mkdir()
+    (folder / "bot.py").write_text(ASKS % imported)
+    for module, name in modules.items():
+        place = folder / module
+        place.parent.mkdir(exist_ok=True)
+        place.with_suffix(".py").write_text(name if "import" in name else f"NAME = {name!r}")
+    return f"{folder.name}/bot.py:Bot"
+
+
+def test_two_files_with_neighbours_of_one_name_are_refused_unless_these_are_the_same(folder: Path):
+    first = beside(folder / "first", "players_helper", players_helper="one")
+    second = beside(folder / "second", "players_helper", players_helper="two")
+    third = beside(folder / "third", "players_helper", players_helper="one")
+    assert make_player(first, THREE).name == "one"
+    refused = r"it imports 'players_helper', which would not be .*second/players_helper.py, but .*first/players_helper"
+    with pytest.raises(PolicyError, match=refused):
+        make_player(second, THREE)
+    assert make_player(third, THREE).name == "one"
+
+
+def test_neighbours_of_neighbours_and_packages_count_too(folder: Path):
+    first = beside(folder / "a", "players_near", players_near="from players_far import NAME", players_far="one")
+    second = beside(folder / "b", "players_near", players_near="from players_far import NAME", players_far="two")
+    assert make_player(first, THREE).name == "one"
+    with pytest.raises(PolicyError, match=r"imports 'players_far', which would not be .*b/players_far.py"):
+        make_player(second, THREE)
+    package = {"players_kit/__init__": "from .inner import NAME", "players_kit/inner": "one"}
+    assert make_player(beside(folder / "c", "players_kit", **package), THREE).name == "one"
+    with pytest.raises(PolicyError, match=r"imports 'players_kit', which would not be .*d/players_kit/__init__.py"):
+        make_player(beside(folder / "d", "players_kit", **package | {"players_kit/inner": "two"}), THREE)
+
+
+@pytest.mark.parametrize("name", ["random", "sys", "sleuth_env"])
+def test_a_neighbour_that_python_would_pass_over_is_refused(folder: Path, name: str):
+    with pytest.raises(PolicyError, match=f"imports '{name}', which would not be .*mine/{name}.py"):
+        make_player(beside(folder / "mine", name, **{name: "mine"}), THREE)
+
+
+READS = """
+import pickle, sys
+with open("env.pickle", "rb") as file:
+    env = pickle.load(file)
+env.reset(seed=2)
+print("played by", env.step(env.action_masks().argmax())[4]["settled"])
+"""
+
+
+def test_an_environment_with_a_player_of_a_file_is_unpickled_in_another_process(folder: Path):
+    env = SoloEnv(num_players=3, opponents="mine.py:Careful")
+    (folder / "env.pickle").write_bytes(pickle.dumps(env))
+    done = subprocess.run([sys.executable, "-c", READS], cwd=folder, capture_output=True, text=True)
+    assert done.stdout.startswith("played by"), done.stderr
+    (folder / "mine.py").write_text(FILE + "# changed\n")
+    done = subprocess.run([sys.executable, "-c", READS], cwd=folder, capture_output=True, text=True)
+    assert "mine.py has changed since the player was copied or pickled" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -169,9 +169,15 @@ def test_a_player_in_a_python_file_is_copied_and_one_in_a_module_is_watched(
     }
     (tmp_path / "run.yaml").write_text(yaml.safe_dump(TINY | changes))
     assert main(["run.yaml", "--total-steps=128"]) == 0
-    assert len(list((tmp_path / "run" / "inputs").glob("*.py"))) == 1  # of the same content
+    (copy,) = (tmp_path / "run" / "inputs").glob("*/mine.py")
+    assert (copy.parent / "neighbour.py").read_text() == CHOSEN
     (tmp_path / "mine.py").write_text("raise RuntimeError('this is not the copy')")
-    (tmp_path / "watched.py").write_text(MINE + "\n")
+    (tmp_path / "neighbour.py").write_text("raise RuntimeError('neither is this')")
+    for module in ("neighbour", "watched"):
+        monkeypatch.delitem(sys.modules, module)
+    sys.path.remove(str(tmp_path))
+    (tmp_path / "watched.py").write_text(MINE.replace("neighbour", "another") + "\n")
+    (tmp_path / "another.py").write_text(CHOSEN)
     capsys.readouterr()
     assert main(["--resume", "run", "--total-steps=256"]) == 0
     first, second = sorted(capsys.readouterr().err.splitlines())

@@ -2,8 +2,9 @@
 
 In the folder ``inputs`` lie the copies, each named by the SHA-256 of its content, and ``index.yaml``
 with the name that the configuration has for each and where it came from. Policy files and Python
-files are played from their copies. A player of a module (``MODULE:NAME``) is imported as ever, because a
-module may be a part of a package: its copy only tells whether it has changed.
+files are played from their copies; that of a Python file is a folder with what the file imports from
+beside it. A player of a module (``MODULE:NAME``) is imported as ever, because a module may be a part of a
+package: its copy only tells whether it has changed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Any
 import yaml
 
 from sleuth_env.files import read_bytes, write_atomically
-from sleuth_env.matches.imported import PYTHON, in_file, moved, search_folder
+from sleuth_env.matches.imported import in_file, moved
+from sleuth_env.matches.neighbours import PYTHON, neighbours
 from sleuth_env.matches.players import make_player, source_of
 from sleuth_env.policies.policy_file import SUFFIX, names_file
 
@@ -62,7 +64,8 @@ class Inputs:
         if has_begun and not index.exists():
             raise ConfigError(f"{index} is missing, which says what the run was started with")
         self.sources = _read_index(index) if has_begun else {}
-        self._fresh: dict[str, bytes] = {}  # contents by the names of their copies, until they are kept
+        # Contents by the names of their copies, until they are kept.
+        self._fresh: dict[str, dict[str, bytes]] = {}
 
     def player(self, name: str) -> Any:
         """Return the player that a name of the configuration means: a bot, or one of a file or module.
@@ -78,15 +81,13 @@ class Inputs:
         if copy.name in self._fresh or not _plays_copy(name):
             return self._made(name)
         try:
-            content = read_bytes(copy)
+            files = _read_copy(name, copy)
         except FileNotFoundError as error:
             raise ConfigError(f"{copy} is missing, the copy of {name} with which the run began") from error
-        if sha256(content).hexdigest() != self.sources[name].sha256:
+        if _digest(files) != self.sources[name].sha256:
             raise ConfigError(f"{copy} is damaged: it is not the copy of {name} with which the run began")
         if in_file(name):
-            # It may import its neighbours, which have no copies.
-            search_folder(Path(self.sources[name].path).parent)
-            return self._made(moved(name, copy))
+            return self._made(moved(name, copy / Path(self.sources[name].path).name))
         player = self._made(str(copy))
         # Messages name it as the configuration does.
         player.name = Path(name).name.removesuffix(SUFFIX)
@@ -96,16 +97,17 @@ class Inputs:
         return make_player(text, self.config.options, self.config.module)
 
     def _copy(self, name: str) -> Path:
-        return self.folder / (self.sources[name].sha256 + (SUFFIX if names_file(name) else PYTHON))
+        suffix = SUFFIX if names_file(name) else "" if in_file(name) else PYTHON
+        return self.folder / (self.sources[name].sha256 + suffix)
 
     def _first_read(self, name: str, path: Path) -> Any:
         before = _mark(path)
         player = self._made(name)
-        content = read_bytes(path)
+        files = _read(name, path)
         if before is None or _mark(path) != before:
             raise ConfigError(f"{name} was changed while it was read; begin again")
-        self.sources[name] = Source(sha256(content).hexdigest(), str(path.absolute()))
-        self._fresh[self._copy(name).name] = content
+        self.sources[name] = Source(_digest(files), str(path.absolute()))
+        self._fresh[self._copy(name).name] = files
         return player
 
     def keep(self) -> None:
@@ -113,8 +115,11 @@ class Inputs:
         if not self._fresh and self.folder.exists():
             return
         self.folder.mkdir(exist_ok=True)
-        for copy, content in self._fresh.items():
-            write_atomically(self.folder / copy, content)
+        for copy, files in self._fresh.items():
+            for place, content in files.items():
+                path = self.folder / copy / place
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(path, content)
         index = {name: asdict(source) for name, source in self.sources.items()}
         write_atomically(self.folder / INDEX, yaml.safe_dump(index, sort_keys=False).encode())
         self._fresh = {}
@@ -133,13 +138,34 @@ class Inputs:
 
     def _has_changed(self, name: str, source: Source) -> bool:
         path = Path(source.path)
-        copy = self._copy(name)
         try:
-            if not path.is_file() or not copy.exists():
-                return False
-            return path.stat().st_size != copy.stat().st_size or (sha256(read_bytes(path)).hexdigest() != source.sha256)
-        except OSError:
+            return path.is_file() and self._copy(name).exists() and _digest(_read(name, path)) != source.sha256
+        except (OSError, ValueError):
             return False
+
+
+def _read(name: str, path: Path) -> dict[str, bytes]:
+    """Return what a name means, in its file: the contents by their places in the copy, "" for the copy itself."""
+    content = read_bytes(path)
+    return {path.name: content, **neighbours(content, path.resolve().parent)} if in_file(name) else {"": content}
+
+
+def _read_copy(name: str, copy: Path) -> dict[str, bytes]:
+    if not in_file(name):
+        return {"": read_bytes(copy)}
+    if not copy.exists():
+        raise FileNotFoundError
+    # Python keeps what it has compiled there, too.
+    return {str(path.relative_to(copy)): read_bytes(path) for path in copy.rglob(f"*{PYTHON}")}
+
+
+def _digest(files: dict[str, bytes]) -> str:
+    """Return the SHA-256 of a file, or of the list of those of a folder."""
+    digests = {place: sha256(content).hexdigest() for place, content in files.items()}
+    if "" in digests:
+        return digests[""]
+    lines = [f"{digest} {place}" for place, digest in sorted(digests.items())]
+    return sha256("\n".join(lines).encode()).hexdigest()
 
 
 def _plays_copy(name: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..checks import did_you_mean
 from ..game import GAMES, Game, load_game, make_options
-from ..matches.imported import search_current_folder
+from ..matches.neighbours import search_current_folder
 from ..options import UnknownOptionError, described, parse_option
 from ..policies.policy_file import names_file
 

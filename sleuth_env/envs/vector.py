@@ -481,6 +481,8 @@ class GameVectorEnv(Bound, VectorEnv[Any, NDArray[np.int64], Any]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
+        # Kernels would be compiled once more for a copy, which can be written into.
+        self._rules = self.game.make_rules(self.options)
         self._split(len(self._parts))
 
     def close_extras(self, **kwargs: Any) -> None:

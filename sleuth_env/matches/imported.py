@@ -27,10 +27,9 @@ from ..files import read_bytes
 from ..game import Game, Records, check_options
 from ..policies.policy_file import PolicyError
 from ..policies.wrapped import wrap_policy
+from .neighbours import MOST_FILE_BYTES, PYTHON, check_neighbours, search_current_folder, search_folder
 from .seating import WHAT_PLAYS, MatchError, has, is_player, remembers, seated
 
-PYTHON = ".py"
-MOST_FILE_BYTES = 1 << 26
 PACKAGE = Path(__file__).parents[1]
 FORMS = "FILE.py:NAME or MODULE:NAME"
 
@@ -72,23 +71,6 @@ def file_of(text: str) -> Path | None:
     return Path(found.origin) if found is not None and found.has_location and found.origin is not None else None
 
 
-def search_current_folder() -> None:
-    """Let modules of the current folder be imported, after all others: the path of a script lacks it."""
-    try:
-        folder = os.getcwd()
-    except OSError:
-        # It has been removed.
-        return
-    if "" not in sys.path:
-        search_folder(folder)
-
-
-def search_folder(folder: str | Path) -> None:
-    """Let modules of a folder be imported, after all others."""
-    if str(folder) not in sys.path:
-        sys.path.append(str(folder))
-
-
 def in_file(text: str) -> bool:
     """Return whether a player's name means something in a Python file, not in a module.
 
@@ -128,7 +110,7 @@ def import_player(text: str, options: Any, game: Game) -> Imported:
         player = _made(_attribute(module, name, file or f"the module {place}"), options, game)
         player = seated(player, options, game, f"player {text}")
     kind = ImportedRemembering if remembers(player) else Imported
-    return kind(player, text, file, options)
+    return kind(player, text, module, options)
 
 
 def _checked_parts(text: str) -> tuple[str, str]:
@@ -169,6 +151,8 @@ def _from_file(text: str, path: Path) -> ModuleType:
         return sys.modules[name]
     # The file may import its neighbours.
     search_folder(full.parent)
+    with _told(text, str(full)):
+        check_neighbours(content, full.parent)
     module = ModuleType(name)
     module.__file__ = str(full)
     # Dataclasses, and whoever copies a player, look for the module there.
@@ -268,16 +252,21 @@ class Imported:
     Args:
         player: the player.
         text: its name.
-        file: of its module.
+        module: that it comes from.
         options: of the game that it was made for.
     """
 
-    def __init__(self, player: Any, text: str, file: str | None, options: Any) -> None:
+    def __init__(self, player: Any, text: str, module: ModuleType, options: Any) -> None:
         self.player = player
         self.text = text
-        self.file = file
+        self.module = module.__name__
+        self.file: str | None = getattr(module, "__file__", None)
         self.options = options
         self.name: str = player.name
+
+    def __reduce__(self) -> Any:
+        # In another process the file is imported first: there is what the player is made of.
+        return _blank, (type(self), self.text, self.file, self.module), vars(self)
 
     def act(self, views: Records, legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Choose one legal action a row, see `game.Bot`."""
@@ -307,3 +296,14 @@ class ImportedRemembering(Imported):
         if has(self.player, "forget"):
             with _told(self.text, self.file):
                 self.player.forget(games)
+
+
+def _blank(kind: type[Imported], text: str, file: str | None, module: str) -> Imported:
+    """Return an imported player without its parts, which are unpickled after its file has been imported.
+
+    Raises:
+        PolicyError: the file is not there, or has changed.
+    """
+    if file is not None and in_file(text) and _from_file(text, Path(file)).__name__ != module:
+        raise PolicyError(f"player {text}: {file} has changed since the player was copied or pickled")
+    return kind.__new__(kind)

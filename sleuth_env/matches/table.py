@@ -19,7 +19,7 @@ from ..actions import IllegalAction, any_refusal
 from ..bits import GAMMA, mixed_rows
 from ..checks import check_number
 from ..doors import ANY, ArrayError, array, described, marks, numbers_of, shape_of, unchecked
-from ..game import Game, Kernels, Records, check_game, check_options, kernels_of, load_game, opaque
+from ..game import Game, Kernels, OfGame, Records, check_game, check_options, kernels_of, opaque
 from ..memory import check_fits
 from .seating import MatchError, Player, Remembering, copied, has, remembers, seated
 
@@ -50,7 +50,7 @@ def bytes_of_game(game: Game, options: Any) -> int:
     return int(records + 2 * game.num_actions(options) + np.dtype(np.float32).itemsize * size)
 
 
-class Table:
+class Table(OfGame):
     """Play a batch of games, some seats by bots, the others by learners.
 
     A player with a method `seated(options)` is asked for one that plays under the options. A bot's
@@ -401,13 +401,11 @@ class Table:
         legal = self._views_and_masks(states[at : at + 1])[1][0]
         return any_refusal(self.game, self.options, int(actions[at]), legal, player)
 
-    # A module cannot be copied or pickled; its name can.
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in vars(self).items() if name != "_kernels"}
-        return {**kept, "game": self.game.__name__}
+        return {name: value for name, value in super().__getstate__().items() if name != "_kernels"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, game=load_game(state["game"]))
+        super().__setstate__(state)
         self._kernels = kernels_of(self.game)
 
 

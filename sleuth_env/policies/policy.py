@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..doors import ANY, array, decision
 from ..files import write_atomically
-from ..game import GAMES, Game, check_game, check_options, load_game
+from ..game import GAMES, Game, OfGame, check_game, check_options, load_game
 from ..kernels import kernel
 from ..options import described
 from .mlp import Mlp
@@ -60,7 +60,7 @@ class Network(Protocol):
         ...
 
 
-class Policy:
+class Policy(OfGame):
     """Play a network: a bot.
 
     Args:
@@ -96,7 +96,7 @@ class Policy:
         self.steps = steps
         self.name = name
         network.fit(game, options, record)
-        self._rules = game.make_rules(options)
+        self.rules = game.make_rules(options)
         self._num_actions = game.num_actions(options)
         self._size: int = game.observation_layout(options, record).size
 
@@ -116,14 +116,14 @@ class Policy:
                 kind of game, or nothing is legal in some row.
         """
         given = decision(views, legal, seeds, self.game.VIEW, self._num_actions)
-        self.game.Observer(self._rules, given[0], self.record).check()
+        self.game.Observer(self.rules, given[0], self.record).check()
         return self._act(*given)
 
     def _act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Choose as `act` does, without a look at what is given; -1 where nothing is legal."""
         if not len(views):
             return np.zeros(0, np.int64)
-        observer = self.game.Observer(self._rules, views, self.record)
+        observer = self.game.Observer(self.rules, views, self.record)
         observations = np.empty((len(views), observer.layout.size), np.float32)
         observer.write(observations)
         actions = np.zeros(len(views), np.int64)
@@ -141,13 +141,6 @@ class Policy:
             ArrayError: they have another shape, or another dtype.
         """
         return self.network.logits(array("observations", observations, np.float32, (ANY, self._size)))
-
-    def __getstate__(self) -> dict[str, Any]:
-        # A module cannot be copied or pickled; its name can.
-        return {**vars(self), "game": self.game.__name__}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, game=load_game(state["game"]))
 
     def seated(self, options: Any) -> Policy:
         """Return this policy as a player of a game with these options.

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..doors import decision
-from ..game import DEFAULT_GAME, Game, check_game, check_options, game_of, load_game
+from ..game import DEFAULT_GAME, Game, OfGame, check_game, check_options, game_of, load_game
 from .mlp import Layer, Mlp
 from .policy import Policy, choose
 from .policy_file import PolicyError
@@ -222,7 +222,7 @@ def _mlp(modules: list[Any]) -> Mlp:
     return Mlp(layers, activations[0] if activations else "relu")
 
 
-class TorchPolicy:
+class TorchPolicy(OfGame):
     """Play a policy of Stable-Baselines3 by torch: a bot.
 
     Rows of a batch are computed together, so a logit may depend on its size in the last digit.
@@ -249,7 +249,7 @@ class TorchPolicy:
         if not has_values and not hasattr(policy, "get_distribution"):
             raise PolicyError(f"{name} gives neither probabilities nor values of actions")
         self.greedy = greedy or has_values
-        self._rules = game.make_rules(options)
+        self.rules = game.make_rules(options)
 
     def act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Choose one legal action a row, see `game.Bot`.
@@ -258,12 +258,12 @@ class TorchPolicy:
             ArrayError: something has another dtype or shape, or nothing is legal in some row.
         """
         given = decision(views, legal, seeds, self.game.VIEW, self.game.num_actions(self.options))
-        self.game.Observer(self._rules, given[0], self.record).check()
+        self.game.Observer(self.rules, given[0], self.record).check()
         return self._act(*given)
 
     def _act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Choose as `act` does, without a look at what is given."""
-        observer = self.game.Observer(self._rules, views, self.record)
+        observer = self.game.Observer(self.rules, views, self.record)
         observations = np.empty((len(views), observer.layout.size), np.float32)
         observer.write(observations)
         actions = np.zeros(len(views), np.int64)
@@ -305,12 +305,5 @@ class TorchPolicy:
         player = copy.copy(self)
         player.options = options
         player.record = record
-        player._rules = self.game.make_rules(options)
+        player.rules = self.game.make_rules(options)
         return player
-
-    def __getstate__(self) -> dict[str, Any]:
-        # A module cannot be copied or pickled; its name can.
-        return {**vars(self), "game": self.game.__name__}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, game=load_game(state["game"]))

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..checks import called_by, check_choice, shown, takes
 from ..doors import decision, described, numbers_of
-from ..game import DEFAULT_GAME, Game, check_game, check_options, load_game
+from ..game import DEFAULT_GAME, Game, OfGame, check_game, check_options, load_game
 from .policy_file import PolicyError
 
 
@@ -60,7 +60,7 @@ def wrap_policy(
     return player
 
 
-class WrappedPolicy:
+class WrappedPolicy(OfGame):
     """A function as a player; `wrap_policy` makes it.
 
     Args:
@@ -75,7 +75,8 @@ class WrappedPolicy:
         self.function = function
         self.record = record
         self.name = name
-        self._rules: Any = None
+        self.options: Any = None
+        self.rules: Any = None
         self._num_actions = 0
         try:
             parameters = list(inspect.signature(function).parameters)
@@ -93,7 +94,8 @@ class WrappedPolicy:
         """
         check_options(self.game, options)
         player = copy.copy(self)
-        player._rules = self.game.make_rules(options)
+        player.options = options
+        player.rules = self.game.make_rules(options)
         player._num_actions = self.game.num_actions(options)
         return player
 
@@ -107,17 +109,17 @@ class WrappedPolicy:
         """
         self._must_be_seated()
         given = decision(views, legal, seeds, self.game.VIEW, self._num_actions)
-        self.game.Observer(self._rules, given[0], self.record).check()
+        self.game.Observer(self.rules, given[0], self.record).check()
         return self._act(*given)
 
     def _must_be_seated(self) -> None:
-        if self._rules is None:
+        if self.rules is None:
             raise PolicyError(f"{self.name} does not know the options of the game: let seated(options).act play")
 
     def _act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Choose as `act` does, without a look at what is given."""
         self._must_be_seated()
-        observer = self.game.Observer(self._rules, views, self.record)
+        observer = self.game.Observer(self.rules, views, self.record)
         observations = np.empty((len(views), observer.layout.size), np.float32)
         observer.write(observations)
         chosen = self.function(observations, legal, **dict.fromkeys(self.named, seeds))
@@ -131,10 +133,3 @@ class WrappedPolicy:
 
     # Tables call what is behind the checks (see `doors.unchecked`).
     act.kernel = _act  # type: ignore[attr-defined]
-
-    def __getstate__(self) -> dict[str, Any]:
-        # A module cannot be copied or pickled; its name can.
-        return {**vars(self), "game": self.game.__name__}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, game=load_game(state["game"]))

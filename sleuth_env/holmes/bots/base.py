@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...bits import below
@@ -108,6 +110,10 @@ class Bot:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.rules = make_rules(options)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Kernels would be compiled once more for a copy of the rules, which can be written into.
+        vars(self).update(state, rules=make_rules(state["options"]))
 
     def seated(self, options: Options) -> Bot:
         """Return this bot as a player of a game with these options."""

@@ -6,6 +6,8 @@ questions whose worth is known, and what they do when there is nothing to ask.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...bits import advance, below, members, mixed, popcount
@@ -184,6 +186,10 @@ class Bot:
     def __init__(self, options: Options) -> None:
         self.options = options
         self.rules = make_rules(options)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Kernels would be compiled once more for a copy of the rules, which can be written into.
+        vars(self).update(state, rules=make_rules(state["options"]))
 
     def seated(self, options: Options) -> Bot:
         """Return this bot as a player of a game with these options."""
