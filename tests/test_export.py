@@ -170,7 +170,7 @@ def test_policies_of_the_second_game_are_exported_too(tmp_path: Path, monkeypatc
     size = holmes.observation_layout(policy.options, policy.record).size
     observations = np.random.default_rng(0).random((5, size), np.float32)
     for kind, file in (("torch", "p.pt2"), ("onnx", "p.onnx")):
-        assert main(["export", name, "--game", "holmes", "--to", kind, "--out", file]) == 0
+        assert main(["export", name, "--to", kind, "--out", file]) == 0
     module = torch.export.load("p.pt2").module()
     with torch.no_grad():
         by_torch = module(torch.from_numpy(observations)).numpy()

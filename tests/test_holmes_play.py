@@ -83,6 +83,8 @@ def test_a_game_is_saved_and_gone_on_with(
     type_in(monkeypatch, "quit\n")
     assert main(["play", "--continue", file]) == 0
     assert "Turn " in said(capsys)[0]
+    assert main(["play", "--game", "sleuth", "--continue", file]) == 2
+    assert said(capsys)[1] == f"sleuth: {file}: line 1: a game text starts with 'sleuth game 1': 'holmes game 1'\n"
 
 
 @pytest.fixture(scope="module")

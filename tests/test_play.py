@@ -546,6 +546,9 @@ def test_a_saved_game_says_how_its_opponents_were_named_and_how_they_play(
     assert main(["play", "--continue", str(path), "--save", str(path)]) == 0
     assert "--opponents pretrained:3p,pretrained:3p --greedy\n" in path.read_text()
     type_in(monkeypatch, "")
+    assert main(["play", "--continue", str(path), "--save", str(path), "--opponents", "sheet,pretrained:3p"]) == 0
+    assert "--opponents sheet,pretrained:3p\n" in path.read_text()
+    type_in(monkeypatch, "")
     assert main(["play", "--seed", "5", "--opponents", "namesake.py:Bot", "--save", str(path)]) == 0
     said(capsys)
     assert main(["play", "--continue", str(path)]) == 2

@@ -103,10 +103,13 @@ def test_a_vector_refuses_what_are_no_actions(actions: Any) -> None:
 
 def test_a_vector_resets_the_games_of_a_mask_only() -> None:
     envs = SoloVectorEnv(3, opponents="random")
-    before, _ = envs.reset(seed=[1, 2, 3])
-    after, _ = envs.reset(seed=[4, None, None], options={"reset_mask": np.array([True, False, False])})
+    before, told = envs.reset(seed=[1, 2, 3])
+    after, infos = envs.reset(seed=[4, None, None], options={"reset_mask": np.array([True, False, False])})
     assert before[1:].tobytes() == after[1:].tobytes()
     assert after[0].tobytes() == SoloEnv(opponents="random").reset(seed=4)[0].tobytes()
+    assert infos["_action_mask"].tolist() == [True, False, False]
+    assert infos["action_mask"][1:].tobytes() == told["action_mask"][1:].tobytes()
+    assert infos["action_mask"].tobytes() == envs.action_masks().tobytes()
 
 
 def test_integer_arrays_and_lists_seed_each_game() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from .. import __version__
 from ..game import Game, make_options
 from ..matches.match import evaluate
-from ..policies.policy_file import PolicyError, names_file, read_metadata
+from ..policies.policy_file import PolicyError, names_file, other_game, read_metadata
 from .arguments import LISTED, check_writable, given_options, listed
 from .parser import Parser, add_game, add_options, add_sizes, chosen_game, command_parser, seats_help
 from .report import evaluation_lines, progress_bar, put
@@ -68,7 +68,7 @@ def _options(game: Game, player: str, given: dict[str, Any]) -> Any:
         return make_options(game, given)
     about = read_metadata(player, game.NAME)
     if about["game"] != game.NAME:
-        raise PolicyError(f"{player} is a policy for the game {about['game']!r}, not for {game.NAME!r}")
+        raise other_game(player, about["game"], game.NAME)
     try:
         make_options(game, about["options"])
     except ValueError as error:

@@ -35,7 +35,7 @@ def make_parser(words: Sequence[str]) -> Parser:
     parser.add_argument(
         "--out", type=file_name, metavar="FILE", help="where, replacing the file; default: the policy's name, here"
     )
-    add_game(parser)
+    add_game(parser, None, " (default: the one that the file names)")
     return parser
 
 

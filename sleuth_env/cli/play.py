@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..checks import check_number, one_line
-from ..game import DEFAULT_GAME, Transcribed, name_of, needed
+from ..game import DEFAULT_GAME, Transcribed, load_game, needed
 from ..matches.players import make_players
 from ..policies.policy_file import PolicyError, located
 from .arguments import LISTED, CommandError, check_writable, file_name, listed, named_options, perhaps_whole
@@ -48,7 +48,7 @@ def make_parser(words: Sequence[str]) -> Parser:
         "--seat", type=seat_word, metavar="K", help="your seat, from 0; or player_0, player_1, ... (default: 0)"
     )
     add_seed(parser, None, "settles deal and bots; drawn and shown if left out")
-    add_game(parser)
+    add_game(parser, None, f" (default: {DEFAULT_GAME}, or the one that the game text names)")
     add_options(parser, game)
     add_greedy(parser)
     parser.add_argument(
@@ -80,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
     if args.continued is not None:
         session = _continued(args)
     else:
+        args.game = args.game or load_game(DEFAULT_GAME)
         players = PLAYERS if args.players is None else args.players
         options = named_options(args.game, args.options, num_players=players)
         session = _session(args, options, args.opponents or args.game.DEFAULT_BOT)
@@ -147,8 +148,7 @@ def _continued(args: argparse.Namespace) -> Session:
     if args.players is not None or args.options:
         raise CommandError("--continue takes no --players and no --options: the game text settles them")
     text = read_text(args.continued, MOST_TEXT)
-    # The default is not a choice: the text says which game it is of.
-    args.game = game_of(text, called(args.continued), None if name_of(args.game) == DEFAULT_GAME else args.game)
+    args.game = game_of(text, called(args.continued), args.game)
     try:
         record = needed(args.game, Transcribed).parse_game(text)
     except ValueError as error:
@@ -164,7 +164,8 @@ def _continued(args: argparse.Namespace) -> Session:
         )
     opponents = args.opponents or (_harmless_opponents(args, found[3]) if found else args.game.DEFAULT_BOT)
     if found:
-        args.greedy = args.greedy or bool(found[4])
+        # Of other opponents the text says nothing.
+        args.greedy = args.greedy or (args.opponents is None and bool(found[4]))
         args.seat = int(found[1]) if args.seat is None else args.seat
         args.seed = int(found[2]) % 2**64 if args.seed is None else args.seed
     taken_back = TAKEN_BACK.search(text)

@@ -349,11 +349,14 @@ class GameSoloVectorEnv(_Solo, VectorEnv[Any, NDArray[np.int64], Any]):
         return presented(self.observation, self.table.observations(), masks)
 
     def _infos(self, masks: Bools, told: Bools) -> dict[str, Any]:
-        """Return the infos of some games (bool [B]), as Gymnasium joins those of single environments."""
+        """Return the infos of some games (bool [B]), as Gymnasium joins those of single environments.
+
+        The others have masks, too: of all that goes on, whoever chooses by them chooses what is legal.
+        """
         return {
-            "action_mask": np.where(told[:, None], masks, False).astype(np.int8),
+            "action_mask": masks.astype(np.int8),
             "_action_mask": told.copy(),
-            "settled": self.table.learners_settled()[0] & told,
+            "settled": self.table.learners_settled()[0],
             "_settled": told.copy(),
         }
 

@@ -27,7 +27,7 @@ from ..game import GAMES, Game, OfGame, check_game, check_options, load_game
 from ..kernels import kernel
 from ..options import described
 from .mlp import Mlp
-from .policy_file import FORMAT, FORMAT_VERSION, SUFFIX, PolicyError, in_order, read_policy_file
+from .policy_file import FORMAT, FORMAT_VERSION, SUFFIX, PolicyError, in_order, other_game, read_policy_file
 
 TWO_TO_MINUS_53 = 2.0**-53
 
@@ -271,7 +271,7 @@ def load_policy(path: str | Path, game: Game | None = None, greedy: bool = False
             )
         game = load_game(found)
     if found != game.NAME:
-        raise PolicyError(f"{path} is a policy for the game {found!r}, not for {game.NAME!r}")
+        raise other_game(path, found, game.NAME)
     try:
         options = game.Options(**metadata["options"])
         layout = game.observation_layout(options, metadata["record"])

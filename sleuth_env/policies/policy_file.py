@@ -39,6 +39,11 @@ class PolicyError(ValueError):
         super().__init__(one_line(message))
 
 
+def other_game(path: str | Path, found: str, wanted: str) -> PolicyError:
+    """Return the refusal of a policy of another game."""
+    return PolicyError(f"{path} is a policy for the game {found!r}, not for {wanted!r}: name its game (--game {found})")
+
+
 def names_file(text: str) -> bool:
     """Return whether a player's name means a policy file: one of this package, or one by its path."""
     return text.startswith(PRETRAINED) or text.endswith(SUFFIX)
