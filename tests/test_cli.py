@@ -169,7 +169,8 @@ def test_a_policy_file_of_another_game_is_refused(policy_file: Path, capsys: pyt
     assert main(["evaluate", str(policy_file), "--game", "tests.support.follow"]) == 2
     output, errors = said(capsys)
     assert output == ""
-    assert errors == f"sleuth: {policy_file} is a policy for the game 'sleuth', not for 'follow': name its game (--game sleuth)\n"
+    refusal = "is a policy for the game 'sleuth', not for 'follow': name its game (--game sleuth)"
+    assert errors == f"sleuth: {policy_file} {refusal}\n"
 
 
 # --- mistakes ---

@@ -50,7 +50,7 @@ def read_checkpoint(path: Path, device: Any) -> dict[str, Any]:
         DamagedError: its content is not what was written.
         ConfigError: it is whole but holds something else than a checkpoint does.
         OSError: it cannot be read, which says nothing of its content.
-        MemoryError: there is no room for it.
+        MemoryError: there is not enough memory for it.
     """
     content = read_bytes(path)
     _check_whole(path, content)

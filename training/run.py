@@ -197,7 +197,7 @@ class Run:
                 folder.
             ValueError: a file of the run is missing or damaged.
             OSError: a file cannot be read.
-            MemoryError: there is no room for the checkpoint.
+            MemoryError: there is not enough memory for the checkpoint.
         """
         self.lock = locked(self.folder)
         try:

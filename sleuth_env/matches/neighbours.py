@@ -97,7 +97,7 @@ def _neighbours(content: bytes, folder: Path) -> dict[str, Path]:
 
 
 def _imports(content: bytes) -> Iterator[str]:
-    """Give the modules and packages that a file imports, by the first part of their names."""
+    """Iterate over the modules and packages that a file imports, by the first part of their names."""
     try:
         tree = ast.parse(content)
     except (SyntaxError, ValueError):
