@@ -58,7 +58,7 @@ FIRST_PARTY = {
         *("sleuth.cards", "sleuth.checked", "sleuth.invariants", "sleuth.rules", "sleuth.state", "sleuth.view"),
     ),
     "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.checked", "sleuth.view", "deduction"),
-    "sleuth/notation": ("checks", "game", "naming", "sleuth.cards", "sleuth.state"),
+    "sleuth/notation": ("game", "naming", "sleuth.cards", "sleuth.state"),
     # Texts of whole games and what tells them are the only other places that see states.
     "sleuth/transcript": (
         *("doors", "naming", "transcripts"),
@@ -111,7 +111,7 @@ FIRST_PARTY = {
         *("holmes.cards", "holmes.checked", "holmes.invariants", "holmes.state", "holmes.view"),
     ),
     "holmes/doors": ("game", "game_doors", "holmes"),
-    "holmes/notation": ("checks", "game", "naming", "holmes.cards", "holmes.state"),
+    "holmes/notation": ("game", "naming", "holmes.cards", "holmes.state"),
     "holmes/reveal": ("game", "holmes.cards", "holmes.results", "holmes.state"),
     "holmes/set_up": ("checks", "game", "kernels", "holmes"),
     "holmes/transcript": ("doors", "naming", "transcripts", "holmes"),
