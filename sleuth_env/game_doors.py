@@ -6,7 +6,7 @@ The package itself calls the kernels (see `sleuth_env.game.kernels_of`). Axis le
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,28 @@ def checked_seat(options: Any, given: Any, name: str = "seat") -> int:
         ArrayError: the game has no such seat.
     """
     return check_number(name, given, 0, options.num_players - 1, ArrayError)
+
+
+# --- what is wrong with a game ---
+
+
+def problem_texts(states: Records, faults: np.ndarray, said: Mapping[int, tuple[str, str]]) -> list[str]:
+    """Return what is wrong with some games, one text for each that has a fault.
+
+    Args:
+        states: STATE [B].
+        faults: i8 [B], the number of each game's first fault; 0: it is sound.
+        said: of each fault the field in which it lies, and what is wrong with it.
+    """
+    return [f"game {row}: {_words(states[row], *said[int(faults[row])])}" for row in np.flatnonzero(faults).tolist()]
+
+
+def _words(state: np.void, field: str, wrong: str) -> str:
+    value = " ".join(str(state[field].tolist()).split())
+    return f"{field} is {value if len(value) <= 100 else value[:97] + '...'}: {wrong}"
+
+
+# --- the doors ---
 
 
 def make_doors(

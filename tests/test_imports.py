@@ -51,7 +51,7 @@ FIRST_PARTY = {
     "sleuth/state": ("bits", "kernels", "sleuth.cards"),
     "sleuth/results": ("kernels", "game", "sleuth.state"),
     "sleuth/rules": ("bits", "kernels", "sleuth.cards", "sleuth.results", "sleuth.state"),
-    "sleuth/invariants": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
+    "sleuth/invariants": ("bits", "game_doors", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/view": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/rebuild": (
         *("bits", "doors", "kernels"),
@@ -102,7 +102,7 @@ FIRST_PARTY = {
     "holmes/choices": HOLMES_RULES,
     "holmes/turns": HOLMES_RULES,
     "holmes/rules": HOLMES_RULES,
-    "holmes/invariants": HOLMES_RULES,
+    "holmes/invariants": ("game_doors", *HOLMES_RULES),
     "holmes/redeal": HOLMES_RULES,
     "holmes/view": ("kernels", "rows", "holmes.cards", "holmes.state"),
     "holmes/checked": ("doors", "options", "holmes.cards", "holmes.state", "holmes.view"),
