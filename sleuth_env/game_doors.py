@@ -1,4 +1,4 @@
-"""The doors of a game: its kernels behind checks of what users hand in.
+"""The doors of a game: its kernels behind checks of what users hand in, and checks of single states, views and seats.
 
 The package itself calls the kernels (see `sleuth_env.game.kernels_of`). Axis letters: ``B`` games,
 ``P`` players, ``A`` actions.
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .checks import check_number
-from .doors import Argument, ArrayError, described, door
+from .doors import Argument, ArrayError, described, door, one_record
 from .game import Kernels, Records, opaque
 
 
@@ -84,6 +84,82 @@ def problem_texts(states: Records, faults: np.ndarray, said: Mapping[int, tuple[
 def _words(state: np.void, field: str, wrong: str) -> str:
     value = " ".join(str(state[field].tolist()).split())
     return f"{field} is {value if len(value) <= 100 else value[:97] + '...'}: {wrong}"
+
+
+# --- one record ---
+
+
+@dataclass(frozen=True)
+class SingleRecords:
+    """Checks of single states and views of a game, for everything that others take for granted.
+
+    Args:
+        make_rules: returns the rules (RULES [1]) of options, or raises an OptionError.
+        state_type: the dtype STATE.
+        view_type: the dtype VIEW.
+        fewest: players of a game.
+        most: players of a game.
+        problems: the game's function of that name.
+        checked_views: returns views (VIEW [B]) of games with these rules in the form that kernels
+            take, or raises an ArrayError.
+        check_events: is given options, the events of a view and the name of the argument, and raises
+            an ArrayError where they are of seats or of other things that these games do not have.
+    """
+
+    make_rules: Callable[[Any], Records]
+    state_type: np.dtype[Any]
+    view_type: np.dtype[Any]
+    fewest: int
+    most: int
+    problems: Callable[[Records, Records], list[str]]
+    checked_views: Callable[[Records, Any], Records]
+    check_events: Callable[[Any, np.ndarray, str], None]
+
+    def one_state(self, options: Any, given: Any, name: str = "state") -> Records:
+        """Return one state of a sound game, or an array of one, as STATE [1]: a copy.
+
+        Args:
+            options: of the game.
+            given: what was handed in.
+            name: of the argument.
+
+        Raises:
+            ArrayError: it is something else, or no game of these options is like that.
+            OptionError: these are not options.
+        """
+        rules = self.make_rules(options)
+        states = one_record(name, given, self.state_type, "STATE")
+        for problem in self.problems(rules, states)[:1]:
+            raise ArrayError(f"{name} must be of a sound game, but {problem.partition(': ')[2]}")
+        return states
+
+    def one_view(self, options: Any, given: Any, name: str = "view") -> Records:
+        """Return one view, or an array of one, as VIEW [1]: a copy.
+
+        Args:
+            options: of the game.
+            given: what was handed in.
+            name: of the argument.
+
+        Raises:
+            ArrayError: it is something else, it is of another kind of game, or a field is out of its
+                range.
+            OptionError: these are not options.
+        """
+        rules = self.make_rules(options)
+        views = self.checked_views(rules, one_record(name, given, self.view_type, "VIEW"))
+        self.check_events(options, views["events"][0], name)
+        return views
+
+    def seat_in_view(self, given: Any, name: str) -> tuple[int, int]:
+        """Return the number of players and the viewer's seat of one view (VIEW record).
+
+        Raises:
+            ArrayError: it is something else.
+        """
+        seen = one_record(name, given, self.view_type, "VIEW")[0]
+        count = check_number(f"num_players of {name}", int(seen["num_players"]), self.fewest, self.most, ArrayError)
+        return count, check_number(f"seat of {name}", int(seen["seat"]), 0, count - 1, ArrayError)
 
 
 # --- the doors ---

@@ -68,7 +68,7 @@ FIRST_PARTY = {
     # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see
     # the test below).
     "sleuth/checked": (
-        *("checks", "doors", "options"),
+        *("doors", "game_doors", "options"),
         *("sleuth.cards", "sleuth.invariants", "sleuth.state", "sleuth.view"),
     ),
     "sleuth/doors": (
@@ -107,7 +107,7 @@ FIRST_PARTY = {
     "holmes/view": ("kernels", "rows", "holmes.cards", "holmes.state"),
     "holmes/checked": ("doors", "options", "holmes.cards", "holmes.state", "holmes.view"),
     "holmes/records": (
-        *("checks", "doors"),
+        *("doors", "game_doors"),
         *("holmes.cards", "holmes.checked", "holmes.invariants", "holmes.state", "holmes.view"),
     ),
     "holmes/doors": ("game", "game_doors", "holmes"),
