@@ -1,4 +1,4 @@
-"""The doors of a game: its kernels behind checks of what users hand in, and checks of single states, views and seats.
+"""The doors of a game: its kernels behind checks of what users hand in; checks of single records; what bots share.
 
 The package itself calls the kernels (see `sleuth_env.game.kernels_of`). Axis letters: ``B`` games,
 ``P`` players, ``A`` actions.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -210,3 +210,47 @@ def make_doors(
         counts=door(counts, [rules, states], _lengths),
         view=door(kernels.view, [rules, states, seats, views], _lengths),
     )
+
+
+# --- bots ---
+
+
+class BuiltInBot:
+    """A player with a name who knows the rules of their game; the games' own `Bot` says which game it is."""
+
+    name = ""
+
+    def __init__(self, options: Any) -> None:
+        self.options = options
+        self.rules = self.make_rules(options)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Kernels would be compiled once more for a copy of the rules, which can be written into.
+        vars(self).update(state, rules=self.make_rules(state["options"]))
+
+    @staticmethod
+    def make_rules(options: Any) -> Records:
+        """Return the rules of the game (RULES [1])."""
+        raise NotImplementedError
+
+    def seated(self, options: Any) -> Self:
+        """Return this bot as a player of a game with these options."""
+        return self if options == self.options else type(self)(options)
+
+    def act(self, views: Records, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Choose an action in every game.
+
+        Args:
+            views: VIEW [B], each of the seat that has to act.
+            legal: u1 [B, A].
+            seeds: u8 [B], fresh random bits; a row's choice depends on nothing but its view, legal
+                actions and seed.
+
+        Returns:
+            i8 [B].
+
+        Raises:
+            ArrayError: something has another dtype or shape, the views are not of this bot's kind
+                of game, or nothing is legal in some row.
+        """
+        raise NotImplementedError
