@@ -39,7 +39,7 @@ FIRST_PARTY = {
     "actions": ("checks", "game"),
     "drawing/": (),
     "naming": ("checks",),
-    "transcripts": ("naming", "options"),
+    "transcripts": ("doors", "game", "naming", "options"),
     "doors": ("game", "kernels"),
     "game_doors": ("checks", "doors", "game"),
     # Cards, holders and counts; it has never heard of a game.
@@ -61,7 +61,7 @@ FIRST_PARTY = {
     "sleuth/notation": ("game", "naming", "sleuth.cards", "sleuth.state"),
     # Texts of whole games and what tells them are the only other places that see states.
     "sleuth/transcript": (
-        *("doors", "naming", "transcripts"),
+        *("naming", "transcripts"),
         *("sleuth.cards", "sleuth.checked", "sleuth.notation", "sleuth.state", "sleuth.rules"),
     ),
     "sleuth/__init__": ("options", "sleuth"),
@@ -114,7 +114,7 @@ FIRST_PARTY = {
     "holmes/notation": ("game", "naming", "holmes.cards", "holmes.state"),
     "holmes/reveal": ("game", "holmes.cards", "holmes.results", "holmes.state"),
     "holmes/set_up": ("checks", "game", "kernels", "holmes"),
-    "holmes/transcript": ("doors", "naming", "transcripts", "holmes"),
+    "holmes/transcript": ("naming", "transcripts", "holmes"),
     # It plays games of its own, dealt as its view allows.
     "holmes/bots/planner": ("bits", "game", "kernels", "holmes"),
     "holmes/": ("bits", "checks", "doors", "drawing", "game_doors", "kernels", "layout", "holmes"),
