@@ -64,6 +64,7 @@ FIRST_PARTY = {
         *("naming", "transcripts"),
         *("sleuth.cards", "sleuth.checked", "sleuth.notation", "sleuth.state", "sleuth.rules"),
     ),
+    "sleuth/telling": ("game", "game_doors", "sleuth"),
     "sleuth/__init__": ("options", "sleuth"),
     # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see
     # the test below).
@@ -112,6 +113,8 @@ FIRST_PARTY = {
     ),
     "holmes/doors": ("game", "game_doors", "holmes"),
     "holmes/notation": ("game", "naming", "holmes.cards", "holmes.state"),
+    "holmes/review": ("game", "game_doors", "holmes"),
+    "holmes/telling": ("game", "game_doors", "holmes"),
     "holmes/reveal": ("game", "holmes.cards", "holmes.results", "holmes.state"),
     "holmes/set_up": ("checks", "game", "kernels", "holmes"),
     "holmes/transcript": ("naming", "transcripts", "holmes"),
