@@ -61,6 +61,23 @@ def player_name(seat: int) -> str:
     return f"player_{seat}"
 
 
+def names_from(seat: int, num_players: int, you: str = "") -> list[str]:
+    """Return the names of all seats from one on, in the order of play.
+
+    >>> names_from(1, 3)
+    ['player_1', 'player_2', 'player_0']
+    >>> names_from(1, 3, "you")
+    ['you', 'player_2 (+1)', 'player_0 (+2)']
+
+    Args:
+        seat: the first.
+        num_players: of the game.
+        you: what the first is called; the others then have their distance added.
+    """
+    names = [player_name((seat + k) % num_players) for k in range(num_players)]
+    return [you, *(f"{name} (+{k})" for k, name in enumerate(names[1:], 1))] if you else names
+
+
 class Bot(Protocol):
     """A player that is given views, never states, and draws no random numbers but those it is handed."""
 

@@ -1,4 +1,4 @@
-"""The doors of a game: its kernels behind checks of what users hand in.
+"""The doors of a game: its kernels behind checks of what users hand in; checks of single records; what bots share.
 
 The package itself calls the kernels (see `sleuth_env.game.kernels_of`). Axis letters: ``B`` games,
 ``P`` players, ``A`` actions.
@@ -6,14 +6,14 @@ The package itself calls the kernels (see `sleuth_env.game.kernels_of`). Axis le
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from .checks import check_number
-from .doors import Argument, ArrayError, described, door
+from .doors import Argument, ArrayError, described, door, one_record
 from .game import Kernels, Records, opaque
 
 
@@ -67,6 +67,104 @@ def checked_seat(options: Any, given: Any, name: str = "seat") -> int:
     return check_number(name, given, 0, options.num_players - 1, ArrayError)
 
 
+# --- what is wrong with a game ---
+
+
+def problem_texts(states: Records, faults: np.ndarray, said: Mapping[int, tuple[str, str]]) -> list[str]:
+    """Return what is wrong with some games, one text for each that has a fault.
+
+    Args:
+        states: STATE [B].
+        faults: i8 [B], the number of each game's first fault; 0: it is sound.
+        said: of each fault the field in which it lies, and what is wrong with it.
+    """
+    return [f"game {row}: {_words(states[row], *said[int(faults[row])])}" for row in np.flatnonzero(faults).tolist()]
+
+
+def _words(state: np.void, field: str, wrong: str) -> str:
+    value = " ".join(str(state[field].tolist()).split())
+    return f"{field} is {value if len(value) <= 100 else value[:97] + '...'}: {wrong}"
+
+
+# --- one record ---
+
+
+@dataclass(frozen=True)
+class SingleRecords:
+    """Checks of single states and views of a game, for everything that others take for granted.
+
+    Args:
+        make_rules: returns the rules (RULES [1]) of options, or raises an OptionError.
+        state_type: the dtype STATE.
+        view_type: the dtype VIEW.
+        fewest: players of a game.
+        most: players of a game.
+        problems: the game's function of that name.
+        checked_views: returns views (VIEW [B]) of games with these rules in the form that kernels
+            take, or raises an ArrayError.
+        check_events: is given options, the events of a view and the name of the argument, and raises
+            an ArrayError where they are of seats or of other things that these games do not have.
+    """
+
+    make_rules: Callable[[Any], Records]
+    state_type: np.dtype[Any]
+    view_type: np.dtype[Any]
+    fewest: int
+    most: int
+    problems: Callable[[Records, Records], list[str]]
+    checked_views: Callable[[Records, Any], Records]
+    check_events: Callable[[Any, np.ndarray, str], None]
+
+    def one_state(self, options: Any, given: Any, name: str = "state") -> Records:
+        """Return one state of a sound game, or an array of one, as STATE [1]: a copy.
+
+        Args:
+            options: of the game.
+            given: what was handed in.
+            name: of the argument.
+
+        Raises:
+            ArrayError: it is something else, or no game of these options is like that.
+            OptionError: these are not options.
+        """
+        rules = self.make_rules(options)
+        states = one_record(name, given, self.state_type, "STATE")
+        for problem in self.problems(rules, states)[:1]:
+            raise ArrayError(f"{name} must be of a sound game, but {problem.partition(': ')[2]}")
+        return states
+
+    def one_view(self, options: Any, given: Any, name: str = "view") -> Records:
+        """Return one view, or an array of one, as VIEW [1]: a copy.
+
+        Args:
+            options: of the game.
+            given: what was handed in.
+            name: of the argument.
+
+        Raises:
+            ArrayError: it is something else, it is of another kind of game, or a field is out of its
+                range.
+            OptionError: these are not options.
+        """
+        rules = self.make_rules(options)
+        views = self.checked_views(rules, one_record(name, given, self.view_type, "VIEW"))
+        self.check_events(options, views["events"][0], name)
+        return views
+
+    def seat_in_view(self, given: Any, name: str) -> tuple[int, int]:
+        """Return the number of players and the viewer's seat of one view (VIEW record).
+
+        Raises:
+            ArrayError: it is something else.
+        """
+        seen = one_record(name, given, self.view_type, "VIEW")[0]
+        count = check_number(f"num_players of {name}", int(seen["num_players"]), self.fewest, self.most, ArrayError)
+        return count, check_number(f"seat of {name}", int(seen["seat"]), 0, count - 1, ArrayError)
+
+
+# --- the doors ---
+
+
 def make_doors(
     kernels: Kernels,
     problems: Callable[..., list[str]],
@@ -112,3 +210,47 @@ def make_doors(
         counts=door(counts, [rules, states], _lengths),
         view=door(kernels.view, [rules, states, seats, views], _lengths),
     )
+
+
+# --- bots ---
+
+
+class BuiltInBot:
+    """A player with a name who knows the rules of their game; the games' own `Bot` says which game it is."""
+
+    name = ""
+
+    def __init__(self, options: Any) -> None:
+        self.options = options
+        self.rules = self.make_rules(options)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Kernels would be compiled once more for a copy of the rules, which can be written into.
+        vars(self).update(state, rules=self.make_rules(state["options"]))
+
+    @staticmethod
+    def make_rules(options: Any) -> Records:
+        """Return the rules of the game (RULES [1])."""
+        raise NotImplementedError
+
+    def seated(self, options: Any) -> Self:
+        """Return this bot as a player of a game with these options."""
+        return self if options == self.options else type(self)(options)
+
+    def act(self, views: Records, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Choose an action in every game.
+
+        Args:
+            views: VIEW [B], each of the seat that has to act.
+            legal: u1 [B, A].
+            seeds: u8 [B], fresh random bits; a row's choice depends on nothing but its view, legal
+                actions and seed.
+
+        Returns:
+            i8 [B].
+
+        Raises:
+            ArrayError: something has another dtype or shape, the views are not of this bot's kind
+                of game, or nothing is legal in some row.
+        """
+        raise NotImplementedError

@@ -6,8 +6,9 @@ that text and no other. Errors quote the text and say what would be right.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 from .checks import shown, whole_number
 
@@ -76,3 +77,72 @@ class Names:
             meant = alternatives(text if isinstance(text, str) else "", self.names)
             raise NotationError(f"{quoted(text)} is not {self.what}; expected {meant}")
         return index
+
+
+class ActionNames:
+    """The names of the actions of a game, of which there are more the more players it has.
+
+    Each method is given the number of players, or the options of the game.
+
+    Args:
+        options: the class of the game's options.
+        fewest: players of a game.
+        most: players of a game.
+        names: returns the names of all actions of a game of a number of players, in their order.
+        forms: returns the forms that they have in such a game, for error messages.
+    """
+
+    def __init__(
+        self,
+        options: type[Any],
+        fewest: int,
+        most: int,
+        names: Callable[[int], Sequence[str]],
+        forms: Callable[[int], str],
+    ) -> None:
+        self._options = options
+        self._fewest = fewest
+        self._most = most
+        self._names = names
+        self._forms = forms
+        self._made: dict[int, Names] = {}
+
+    def of(self, game: Any) -> Names:
+        """Return the names of all actions of a game.
+
+        Raises:
+            NotationError: there cannot be a game of this number of players.
+        """
+        number = self._num_players(game)
+        if number not in self._made:
+            self._made[number] = Names(f"an action of a game of {number}", self._names(number))
+        return self._made[number]
+
+    def name(self, action: int, game: Any) -> str:
+        """Return the name of an action.
+
+        Raises:
+            NotationError: there is no such action, or no such game.
+        """
+        return self.of(game).name(action)
+
+    def parse(self, text: str, game: Any) -> int:
+        """Return the number of an action.
+
+        Raises:
+            NotationError: the text does not name an action of this game; the message shows the forms
+                and the nearest names. Or there is no such game.
+        """
+        names = self.of(game)
+        try:
+            return names.parse(text)
+        except NotationError as error:
+            raise NotationError(f"{error} ({self._forms(self._num_players(game))})") from None
+
+    def _num_players(self, game: Any) -> int:
+        given = game.num_players if isinstance(game, self._options) else game
+        number = whole_number(given)
+        if number is None or not self._fewest <= number <= self._most:
+            legal = f"an integer from {self._fewest} to {self._most}"
+            raise NotationError(f"num_players must be {legal}, got {shown(given)}")
+        return number

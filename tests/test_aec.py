@@ -279,7 +279,7 @@ def test_reveal_tells_the_hidden_cards_and_the_views_do_not(env: Any) -> None:
 
 
 def test_an_illegal_action_is_refused_as_such_in_a_game_too_long_for_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sleuth_env.sleuth.transcript.MAX_TEXT", 10)
+    monkeypatch.setattr("sleuth_env.transcripts.MAX_TEXT", 10)
     env = sleuth_v0.raw_env(num_players=3)
     env.reset(seed=1)
     with pytest.raises(IllegalAction) as refused:

@@ -39,7 +39,7 @@ FIRST_PARTY = {
     "actions": ("checks", "game"),
     "drawing/": (),
     "naming": ("checks",),
-    "transcripts": ("naming", "options"),
+    "transcripts": ("doors", "game", "naming", "options"),
     "doors": ("game", "kernels"),
     "game_doors": ("checks", "doors", "game"),
     # Cards, holders and counts; it has never heard of a game.
@@ -51,24 +51,25 @@ FIRST_PARTY = {
     "sleuth/state": ("bits", "kernels", "sleuth.cards"),
     "sleuth/results": ("kernels", "game", "sleuth.state"),
     "sleuth/rules": ("bits", "kernels", "sleuth.cards", "sleuth.results", "sleuth.state"),
-    "sleuth/invariants": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
+    "sleuth/invariants": ("bits", "game_doors", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/view": ("bits", "kernels", "sleuth.cards", "sleuth.state"),
     "sleuth/rebuild": (
         *("bits", "doors", "kernels"),
         *("sleuth.cards", "sleuth.checked", "sleuth.invariants", "sleuth.rules", "sleuth.state", "sleuth.view"),
     ),
     "sleuth/clues": ("bits", "kernels", "sleuth.cards", "sleuth.checked", "sleuth.view", "deduction"),
-    "sleuth/notation": ("checks", "game", "naming", "sleuth.cards", "sleuth.state"),
+    "sleuth/notation": ("game", "naming", "sleuth.cards", "sleuth.state"),
     # Texts of whole games and what tells them are the only other places that see states.
     "sleuth/transcript": (
-        *("doors", "naming", "transcripts"),
+        *("naming", "transcripts"),
         *("sleuth.cards", "sleuth.checked", "sleuth.notation", "sleuth.state", "sleuth.rules"),
     ),
+    "sleuth/telling": ("game", "game_doors", "sleuth"),
     "sleuth/__init__": ("options", "sleuth"),
     # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see
     # the test below).
     "sleuth/checked": (
-        *("checks", "doors", "options"),
+        *("doors", "game_doors", "options"),
         *("sleuth.cards", "sleuth.invariants", "sleuth.state", "sleuth.view"),
     ),
     "sleuth/doors": (
@@ -102,19 +103,21 @@ FIRST_PARTY = {
     "holmes/choices": HOLMES_RULES,
     "holmes/turns": HOLMES_RULES,
     "holmes/rules": HOLMES_RULES,
-    "holmes/invariants": HOLMES_RULES,
+    "holmes/invariants": ("game_doors", *HOLMES_RULES),
     "holmes/redeal": HOLMES_RULES,
     "holmes/view": ("kernels", "rows", "holmes.cards", "holmes.state"),
     "holmes/checked": ("doors", "options", "holmes.cards", "holmes.state", "holmes.view"),
     "holmes/records": (
-        *("checks", "doors"),
+        *("doors", "game_doors"),
         *("holmes.cards", "holmes.checked", "holmes.invariants", "holmes.state", "holmes.view"),
     ),
     "holmes/doors": ("game", "game_doors", "holmes"),
-    "holmes/notation": ("checks", "game", "naming", "holmes.cards", "holmes.state"),
+    "holmes/notation": ("game", "naming", "holmes.cards", "holmes.state"),
+    "holmes/review": ("game", "game_doors", "holmes"),
+    "holmes/telling": ("game", "game_doors", "holmes"),
     "holmes/reveal": ("game", "holmes.cards", "holmes.results", "holmes.state"),
     "holmes/set_up": ("checks", "game", "kernels", "holmes"),
-    "holmes/transcript": ("doors", "naming", "transcripts", "holmes"),
+    "holmes/transcript": ("naming", "transcripts", "holmes"),
     # It plays games of its own, dealt as its view allows.
     "holmes/bots/planner": ("bits", "game", "kernels", "holmes"),
     "holmes/": ("bits", "checks", "doors", "drawing", "game_doors", "kernels", "layout", "holmes"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 BOLD = "1"
 DIM = "2"
 
@@ -16,3 +18,12 @@ class Pen:
         """Return a text with its colour code, padded to a width."""
         padding = " " * max(0, width - len(text))
         return (f"\x1b[{code}m{text}\x1b[0m" if self.colour and code else text) + padding
+
+
+def text_of(lines: Iterable[str]) -> str:
+    """Return the lines of a drawing as a text, without the spaces that end them.
+
+    >>> text_of(["a  ", " b"])
+    'a\\n b\\n'
+    """
+    return "\n".join(line.rstrip() for line in lines) + "\n"

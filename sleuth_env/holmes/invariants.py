@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..game_doors import problem_texts
 from ..kernels import inner, kernel
 from .cards import (
     AFOOT,
@@ -893,7 +894,7 @@ def problems(rules: np.ndarray, states: np.ndarray) -> list[str]:
     found = np.require(states, STATE, ["C", "A", "W"])
     _find_faults(rules, found, faults)
     _find_idle(rules, found, faults)
-    return [f"game {row}: {_words(states[row], int(faults[row]))}" for row in np.flatnonzero(faults).tolist()]
+    return problem_texts(states, faults, _SAID)
 
 
 def _find_idle(rules: np.ndarray, states: np.ndarray, faults: np.ndarray) -> None:
@@ -905,9 +906,3 @@ def _find_idle(rules: np.ndarray, states: np.ndarray, faults: np.ndarray) -> Non
     marks = np.zeros((rows.size, int(rules["num_actions"][0])), np.uint8)
     legal(rules, states[rows], marks)
     faults[rows] = np.where(marks.sum(1) < 1 + (states["phase"][rows] != TURN), LEGAL_WRONG, SOUND)
-
-
-def _words(state: np.void, fault: int) -> str:
-    field, wrong = _SAID[fault]
-    value = " ".join(str(state[field].tolist()).split())
-    return f"{field} is {value if len(value) <= 100 else value[:97] + '...'}: {wrong}"

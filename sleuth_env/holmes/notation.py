@@ -8,12 +8,10 @@ what would be right. Whole games as text are in `transcript`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import Any
 
-from ..checks import shown, whole_number
 from ..game import player_name as any_player_name
-from ..naming import Names
+from ..naming import ActionNames, Names
 from ..naming import NotationError as NotationError
 from .cards import (
     AFOOT,
@@ -150,8 +148,7 @@ def parse_player(text: str) -> int:
 # --- actions ---
 
 
-@lru_cache(maxsize=8)
-def _actions(num_players: int) -> Names:
+def _all_actions(num_players: int) -> list[str]:
     opponents = range(1, num_players)
     names = [f"play {TITLES[title]}" for title in PLAIN_TITLES]
     names += [f"play {TITLES[title]} on +{k}" for k in opponents for title in AIMED_TITLES]
@@ -160,15 +157,17 @@ def _actions(num_players: int) -> Names:
     names += [f"from +{k}" for k in range(num_players)]
     names += [f"token {name}" for name in SAY_TYPES]
     names += [f"token {name} from +{k}" for k in opponents for name in SAY_TYPES]
-    return Names(f"an action of a game of {num_players}", [*names, "draw", "escape", "pass"])
+    return [*names, "draw", "escape", "pass"]
 
 
-def _num_players(game: int | Options) -> int:
-    given = game.num_players if isinstance(game, Options) else game
-    number = whole_number(given)
-    if number is None or not MIN_PLAYERS <= number <= MAX_PLAYERS:
-        raise NotationError(f"num_players must be an integer from {MIN_PLAYERS} to {MAX_PLAYERS}, got {shown(given)}")
-    return number
+def _forms_of_actions(num_players: int) -> str:
+    return (
+        "play TITLE, play TITLE on +K, choose TITLE, arrest +K, from +K, token TYPE, token TYPE from +K, "
+        f"draw, escape, pass; K from 1 to {num_players - 1}, from +0 is oneself"
+    )
+
+
+_ACTIONS = ActionNames(Options, MIN_PLAYERS, MAX_PLAYERS, _all_actions, _forms_of_actions)
 
 
 def action_names(game: int | Options) -> tuple[str, ...]:
@@ -180,7 +179,7 @@ def action_names(game: int | Options) -> tuple[str, ...]:
     Raises:
         NotationError: there cannot be a game of this number of players.
     """
-    return _actions(_num_players(game)).names
+    return _ACTIONS.of(game).names
 
 
 def action_name(action: int, game: int | Options) -> str:
@@ -196,7 +195,7 @@ def action_name(action: int, game: int | Options) -> str:
     Raises:
         NotationError: there is no such action.
     """
-    return _actions(_num_players(game)).name(action)
+    return _ACTIONS.name(action, game)
 
 
 def parse_action(text: str, game: int | Options) -> int:
@@ -215,15 +214,7 @@ def parse_action(text: str, game: int | Options) -> int:
         NotationError: the text does not name an action of this game; the message shows the forms
             and the nearest names.
     """
-    number = _num_players(game)
-    try:
-        return _actions(number).parse(text)
-    except NotationError as error:
-        forms = (
-            "play TITLE, play TITLE on +K, choose TITLE, arrest +K, from +K, token TYPE, token TYPE from +K, "
-            f"draw, escape, pass; K from 1 to {number - 1}, from +0 is oneself"
-        )
-        raise NotationError(f"{error} ({forms})") from None
+    return _ACTIONS.parse(text, game)
 
 
 # --- events ---

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..game import names_from
 from ..game_doors import checked_seat
 from .belief import belief
 from .cards import VILLAINS, Options, make_rules
@@ -52,7 +53,7 @@ def ending(record: GameRecord, seat: int) -> list[str]:
     state = record.last_state
     revealed = reveal(options, state)
     order = [(seat + k) % options.num_players for k in range(options.num_players)]
-    labels = ["you", *(f"{player_name(other)} (+{k})" for k, other in enumerate(order[1:], 1))]
+    labels = names_from(seat, options.num_players, "you")
     lines = [
         f"Game over in turn {revealed['turn_number']}, case {revealed['case_number']}: {result_text(options, state)}.",
         "The points:",

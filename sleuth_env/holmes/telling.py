@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..game import names_from
 from ..game_doors import checked_seat
 from .cards import (
     BOOKS,
@@ -230,8 +231,7 @@ def seat_names(seen: Any, you: str = "") -> list[str]:
     ``you`` is the viewer's name, and then the others are called by their distance, too.
     """
     count, seat = seat_in_view(seen, "seen")
-    names = [player_name((seat + k) % count) for k in range(count)]
-    return [you, *(f"{name} (+{k})" for k, name in enumerate(names[1:], 1))] if you else names
+    return names_from(seat, count, you)
 
 
 def public_lines(options: Options, before: Any, after: Any, names: Sequence[str]) -> list[str]:

@@ -8,27 +8,27 @@ length is bounded, and only the actions are kept, not the state after each.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..doors import ANY, ArrayError, described
-from ..doors import array as checked_array
-from ..naming import NotationError, alternatives, quoted
+from ..naming import NotationError
 from ..transcripts import MAX_TEXT as MAX_TEXT
 from ..transcripts import (
     Lines,
-    check_text,
+    PlayedGame,
+    Transcription,
+    check_fresh,
     fail,
     option_words,
     read_generator,
     read_header,
     read_options,
+    write_game,
 )
+from ..transcripts import Move as Move
 from .cards import AFOOT, COPIES, DIGEST, HAND_SIZE, NUM_TELEGRAMS, SAY_TOKENS, SAY_TYPES, Options, make_rules
 from .notation import (
     action_name,
@@ -60,14 +60,6 @@ from .state import (
 )
 
 HEADER = "holmes game 1"
-
-
-class Move(NamedTuple):
-    """One action of a game, with the STATE before it and the STATE after it."""
-
-    before: np.void
-    action: int
-    after: np.void
 
 
 class Turn(NamedTuple):
@@ -107,7 +99,7 @@ def winner_names(options: Options, state: np.void) -> list[str]:
     if state["phase"] != FINISHED:
         return []
     places = np.zeros((1, options.num_players), np.int32)
-    standings(make_rules(options), _one(state), places)
+    standings(make_rules(options), np.frombuffer(bytearray(state.tobytes()), STATE), places)
     return [player_name(int(seat)) for seat in np.flatnonzero(places[0] == 1)]
 
 
@@ -141,13 +133,14 @@ def escaped_names(state: Any) -> list[str]:
     return names_in(sum(1 << title for v, title in enumerate(titles) if int(state["last_escaped"]) >> v & 1))
 
 
-def announcement(options: Options, before: Any, after: Any) -> str:
+def announcement(options: Options, move: Move) -> str:
     """Return what a game text says of an action besides its name, "" if nothing.
 
     That is whether a drawn card was kept or which was played, whether somebody was Innocent, and how
     a case was closed.
     """
-    events = new_events(options, before, after)
+    after = move.after
+    events = new_events(options, move.before, after)
     said = []
     for number, event in enumerate(events):
         kind = event[KIND]
@@ -165,43 +158,23 @@ def announcement(options: Options, before: Any, after: Any) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class GameRecord:
-    """A game read from its text.
+class GameRecord(PlayedGame):
+    """A game of I Say, Holmes! read from its text, see `PlayedGame`."""
 
-    Args:
-        options: its options.
-        actions: i8 [T], in order.
-        first_state: STATE, the game as it was dealt.
-        last_state: STATE, the game where the text ends.
-
-    Raises:
-        ArrayError: the actions are not integers, or a state is not one STATE record of a sound game.
-    """
+    transcription = Transcription(
+        state_type=STATE,
+        make_rules=make_rules,
+        legal=legal,
+        step=step,
+        action_name=action_name,
+        parse_action=parse_action,
+        one_state=one_state,
+        result_text=result_text,
+        announcement=announcement,
+        announced="what was announced",
+    )
 
     options: Options
-    actions: np.ndarray
-    first_state: np.void
-    last_state: np.void
-
-    def __post_init__(self) -> None:
-        one_state(self.options, self.first_state, "first_state")
-        one_state(self.options, self.last_state, "last_state")
-        checked_array("actions", self.actions, np.int64, (ANY,))
-
-    def moves(self) -> Iterator[Move]:
-        """Replay the game, action by action.
-
-        Raises:
-            NotationError: an action is illegal where it stands.
-        """
-        replay = _Replay(self.options, self.first_state)
-        before = replay.copy()
-        for number, action in enumerate(self.actions.tolist()):
-            if not replay.take(action):
-                raise NotationError(f"action {number} ({action}) is illegal where it stands")
-            after = replay.copy()
-            yield Move(before, action, after)
-            before = after
 
     def turns(self) -> Iterator[Turn]:
         """Replay the game, turn by turn; the last one may not be over."""
@@ -219,73 +192,8 @@ class GameRecord:
         if moves or number == 1:
             yield Turn(number, moves, before, after)
 
-    @cached_property
-    def states(self) -> np.ndarray:
-        """Every state of the game, STATE [T + 1]; ``states[t]`` is the one before ``actions[t]``.
 
-        They are replayed at the first use and kept, some 10,000 bytes each.
-        """
-        copies = bytearray(self.first_state.tobytes())
-        for move in self.moves():
-            copies += move.after.tobytes()
-        return np.frombuffer(copies, STATE)
-
-
-def checked_record(given: Any, name: str = "record") -> GameRecord:
-    """Return a game as `parse_game` returns it.
-
-    Raises:
-        ArrayError: it is something else.
-    """
-    if not isinstance(given, GameRecord):
-        raise ArrayError(f"{name} must be a game, as parse_game returns it, got {described(given)}")
-    return given
-
-
-def _one(state: Any) -> np.ndarray:
-    """Return a state as STATE [1], a copy."""
-    return np.frombuffer(bytearray(state.tobytes()), STATE)
-
-
-class _Replay:
-    """One game under way."""
-
-    def __init__(self, options: Options, first_state: Any) -> None:
-        self.options = options
-        self.rules = make_rules(options)
-        self.states = _one(first_state)
-        self._legal = np.zeros((1, int(self.rules["num_actions"][0])), np.uint8)
-
-    @property
-    def state(self) -> np.void:
-        """The game as it is now, STATE."""
-        return self.states[0]
-
-    @property
-    def result(self) -> str:
-        """How the game stands, in words."""
-        return result_text(self.options, self.state)
-
-    def copy(self) -> np.void:
-        """Return a copy of the game as it is now, STATE, that nothing can change."""
-        return np.frombuffer(self.states.tobytes(), STATE)[0]
-
-    def legal_actions(self) -> np.ndarray:
-        """Return what the player to decide may do, i8."""
-        legal(self.rules, self.states, self._legal)
-        return np.flatnonzero(self._legal[0])
-
-    def take(self, action: int) -> bool:
-        """Take an action; return False if it is illegal, and then nothing has changed."""
-        taken = np.zeros(1, np.uint8)
-        rewards = np.zeros((1, int(self.rules["num_players"][0])))
-        step(self.rules, self.states, np.array([action], np.int64), taken, rewards)
-        return bool(taken[0])
-
-    def take_aloud(self, action: int) -> str | None:
-        """Take an action and return its `announcement`; None if it is illegal, and then nothing has changed."""
-        before = self.copy()
-        return announcement(self.options, before, self.state) if self.take(action) else None
+checked_record = GameRecord.checked
 
 
 # --- writing ---
@@ -309,24 +217,6 @@ def _deal_lines(options: Options, state: np.void) -> Iterator[str]:
     yield ""
 
 
-def _action_lines(replay: _Replay, actions: Iterable[int]) -> Iterator[str]:
-    for number, action in enumerate(actions):
-        name = action_name(action, replay.options)
-        seat = int(replay.state["actor"])
-        said = replay.take_aloud(int(action))
-        if said is None:
-            where = replay.result
-            raise NotationError(
-                f"action {number} ({name}) is illegal where it stands ({where}); {_legal_names(replay, name)}"
-            )
-        yield f"{player_name(seat)}: {name}{' -> ' if said else ''}{said}"
-
-
-def _legal_names(replay: _Replay, name: str) -> str:
-    names = [action_name(action, replay.options) for action in replay.legal_actions()]
-    return f"legal here: {alternatives(name, names)}" if names else "no action is legal in a finished game"
-
-
 def _check_fresh(options: Options, first: np.ndarray) -> None:
     """Raise NotationError unless reading the deal back gives the same state."""
     wrong = "first_state must be a fresh deal of these options, as deal left it"
@@ -334,12 +224,7 @@ def _check_fresh(options: Options, first: np.ndarray) -> None:
     sizes = [*state["say_sizes"], state["telegram_size"]]
     if sizes != [SAY_TOKENS] * len(SAY_TYPES) + [NUM_TELEGRAMS] or not 0 <= state["turn"] < options.num_players:
         raise NotationError(f"{wrong}; this game is already under way, or has not begun")
-    try:
-        fresh = _read_deal(Lines("\n".join(_deal_lines(options, state))))[1].tobytes() == first.tobytes()
-    except NotationError as error:
-        raise NotationError(f"{wrong}; written down, {error}") from None
-    if not fresh:
-        raise NotationError(f"{wrong}; this game is already under way")
+    check_fresh(wrong, first, _deal_lines(options, state), _read_deal)
 
 
 def game_text(options: Options, first_state: Any, actions: Iterable[int]) -> str:
@@ -364,13 +249,7 @@ def game_text(options: Options, first_state: Any, actions: Iterable[int]) -> str
     """
     first = one_state(options, first_state, "first_state")
     _check_fresh(options, first)
-    replay = _Replay(options, first[0])
-    head = list(_deal_lines(options, first[0]))
-    body = list(_action_lines(replay, actions))
-    text = "\n".join([*head, *body, *([""] if body else []), f"result: {replay.result}", ""])
-    if len(text) > MAX_TEXT:
-        raise NotationError(f"the game has {len(text)} characters, more than the {MAX_TEXT} of a game text")
-    return text
+    return write_game(GameRecord.transcription, options, first[0], _deal_lines(options, first[0]), actions)
 
 
 # --- reading ---
@@ -461,27 +340,6 @@ def _read_deal(lines: Lines) -> tuple[Options, np.ndarray]:
     return options, states
 
 
-def _read_action(replay: _Replay, number: int, line: str) -> int:
-    """Check one line of play against the game so far and play it."""
-    actor = int(replay.state["actor"])
-    if actor < 0:
-        fail(number, line, f"the game is finished ({replay.result}); expected 'result: {replay.result}'")
-    player, _, rest = line.partition(": ")
-    if player != player_name(actor):
-        fail(number, line, f"expected '{player_name(actor)}: ACTION', who decides here, or 'result: {replay.result}'")
-    name, arrow, said = rest.partition(" -> ")
-    try:
-        action = parse_action(name, replay.options)
-    except NotationError as error:
-        fail(number, line, str(error))
-    right = replay.take_aloud(action)
-    if right is None:
-        fail(number, line, f"illegal action; {_legal_names(replay, name)}")
-    if arrow and said != right:
-        fail(number, line, f"what was announced must be {right or 'left out'}, not {quoted(said)}")
-    return action
-
-
 def parse_game(text: str) -> GameRecord:
     """Read a game text and replay it.
 
@@ -500,19 +358,4 @@ def parse_game(text: str) -> GameRecord:
         NotationError: the text is wrong; the message has the number of the line, quotes it and says
             what is right.
     """
-    check_text(text)
-    lines = Lines(text)
-    options, first = _read_deal(lines)
-    replay = _Replay(options, first[0])
-    actions = array("q")
-    first_state = replay.copy()
-    while True:
-        number, line = lines.next(f"an action or 'result: {replay.result}'")
-        if line.startswith("result: "):
-            break
-        actions.append(_read_action(replay, number, line))
-    if line != f"result: {replay.result}":
-        fail(number, line, f"the result must be '{replay.result}'")
-    if not lines.done():
-        fail(*lines.next(""), "nothing may follow the result")
-    return GameRecord(options, np.array(actions, np.int64), first_state, replay.copy())
+    return GameRecord.read(text, _read_deal)

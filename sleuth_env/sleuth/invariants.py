@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..bits import members, popcount
+from ..game_doors import problem_texts
 from ..kernels import inner, kernel
 from .cards import ALL_GEMS, ALL_SEARCH_CARDS, NUM_QUESTIONS, NUM_SEARCH_CARDS, SEARCH_HAND
 from .state import (
@@ -638,10 +639,4 @@ def problems(rules: np.ndarray, states: np.ndarray) -> list[str]:
     faults = np.zeros(len(states), np.int64)
     # A copy where it must be: kernels are compiled for arrays that lie as NumPy makes them.
     _find_faults(rules, np.require(states, STATE, ["C", "A", "W"]), faults)
-    return [f"game {row}: {_words(states[row], int(faults[row]))}" for row in np.flatnonzero(faults).tolist()]
-
-
-def _words(state: np.void, fault: int) -> str:
-    field, wrong = _SAID[fault]
-    value = " ".join(str(state[field].tolist()).split())
-    return f"{field} is {value if len(value) <= 100 else value[:97] + '...'}: {wrong}"
+    return problem_texts(states, faults, _SAID)

@@ -8,13 +8,11 @@ what would be right. Whole games as text are in `transcript`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
-from ..checks import shown, whole_number
 from ..game import player_name as any_player_name
-from ..naming import Names
+from ..naming import ActionNames, Names
 from ..naming import NotationError as NotationError
 from .cards import ELEMENTS, GEMS, MAX_PLAYERS, MIN_PLAYERS, PAIRS, QUESTIONS, Options
 from .state import ACCUSED_EVENT, ASK_EVENT, EXCHANGE_EVENT, FINAL_EVENT, RIGHT_EVENT, WRONG_EVENT
@@ -112,21 +110,19 @@ def parse_player(text: str) -> int:
     return _PLAYERS.parse(text)
 
 
-@lru_cache(maxsize=8)
-def _actions(num_players: int) -> Names:
+def _all_actions(num_players: int) -> list[str]:
     opponents = range(1, num_players)
     asks = [f"ask +{k} {_QUESTIONS.names[q]} with {_SEARCH_CARDS.names[card]}" for k in opponents for q, card in PAIRS]
     finals = [f"final +{k} {question}" for k in opponents for question in _QUESTIONS.names]
     accusations = [f"accuse {gem}" for gem in _GEMS.names]
-    return Names(f"an action of a game of {num_players}", [*asks, *finals, "exchange", *accusations, "pass"])
+    return [*asks, *finals, "exchange", *accusations, "pass"]
 
 
-def _num_players(game: int | Options) -> int:
-    given = game.num_players if isinstance(game, Options) else game
-    number = whole_number(given)
-    if number is None or not MIN_PLAYERS <= number <= MAX_PLAYERS:
-        raise NotationError(f"num_players must be an integer from {MIN_PLAYERS} to {MAX_PLAYERS}, got {shown(given)}")
-    return number
+def _forms_of_actions(num_players: int) -> str:
+    return f"ask +K QUESTION with CARD, final +K QUESTION, exchange, accuse GEM, pass; K from 1 to {num_players - 1}"
+
+
+_ACTIONS = ActionNames(Options, MIN_PLAYERS, MAX_PLAYERS, _all_actions, _forms_of_actions)
 
 
 def action_names(game: int | Options) -> tuple[str, ...]:
@@ -138,7 +134,7 @@ def action_names(game: int | Options) -> tuple[str, ...]:
     Raises:
         NotationError: there cannot be a game of this number of players.
     """
-    return _actions(_num_players(game)).names
+    return _ACTIONS.of(game).names
 
 
 def action_name(action: int, game: int | Options) -> str:
@@ -154,7 +150,7 @@ def action_name(action: int, game: int | Options) -> str:
     Raises:
         NotationError: there is no such action.
     """
-    return _actions(_num_players(game)).name(action)
+    return _ACTIONS.name(action, game)
 
 
 def parse_action(text: str, game: int | Options) -> int:
@@ -173,12 +169,7 @@ def parse_action(text: str, game: int | Options) -> int:
         NotationError: the text does not name an action of this game; the message shows the forms
             and the nearest names.
     """
-    number = _num_players(game)
-    try:
-        return _actions(number).parse(text)
-    except NotationError as error:
-        forms = f"ask +K QUESTION with CARD, final +K QUESTION, exchange, accuse GEM, pass; K from 1 to {number - 1}"
-        raise NotationError(f"{error} ({forms})") from None
+    return _ACTIONS.parse(text, game)
 
 
 _RESULTS = {

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..game import names_from
 from ..game_doors import checked_seat
 from .cards import NUM_SEARCH_CARDS, QUESTIONS, Options, action_blocks, make_rules
 from .checked import one_state, one_view, seat_in_view
@@ -220,8 +221,7 @@ def seat_names(seen: Any, you: str = "") -> list[str]:
     ``you`` is the viewer's name, and then the others are called by their distance, too.
     """
     count, seat = seat_in_view(seen, "seen")
-    names = [player_name((seat + k) % count) for k in range(count)]
-    return [you, *(f"{name} (+{k})" for k, name in enumerate(names[1:], 1))] if you else names
+    return names_from(seat, count, you)
 
 
 def private_lines(options: Options, seen: Any, names: list[str]) -> list[str]:

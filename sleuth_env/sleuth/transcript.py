@@ -7,27 +7,27 @@ executed. Its length is bounded, and only the actions are kept, not the state af
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..doors import ANY, ArrayError, described
-from ..doors import array as checked_array
-from ..naming import alternatives, quoted
+from ..naming import alternatives
 from ..transcripts import MAX_TEXT as MAX_TEXT
 from ..transcripts import (
     Lines,
-    check_text,
+    PlayedGame,
+    Transcription,
+    check_fresh,
     fail,
     option_words,
     read_generator,
     read_header,
     read_options,
+    write_game,
 )
+from ..transcripts import Move as Move
 from .cards import NUM_SEARCH_CARDS, SEARCH_HAND, Options, make_rules
 from .checked import one_state
 from .notation import (
@@ -68,12 +68,17 @@ def result_text(state: np.void) -> str:
     return f"truncated, {won}" if state["truncated"] else won
 
 
-class Move(NamedTuple):
-    """One action of a game, with the STATE before it and the STATE after it."""
+def announcement(options: Options, move: Move) -> str:
+    """Return what a game text says of an action besides its name, "" if nothing.
 
-    before: np.void
-    action: int
-    after: np.void
+    That is the answer to a question, or whether an accusation was right.
+    """
+    if move.action < make_rules(options)["exchange_at"][0]:
+        return str(move.after["events"][0, COUNT])
+    seat = int(move.before["actor"])
+    if move.after["accused"][seat]:
+        return "right" if move.after["standing"][seat] == RIGHT else "wrong"
+    return ""
 
 
 class Step(NamedTuple):
@@ -103,43 +108,23 @@ def is_public(options: Options, state: Any, action: int) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class GameRecord:
-    """A game read from its text.
+class GameRecord(PlayedGame):
+    """A game of Sleuth read from its text, see `PlayedGame`."""
 
-    Args:
-        options: its options.
-        actions: i8 [T], in order.
-        first_state: STATE, the game as it was dealt.
-        last_state: STATE, the game where the text ends.
-
-    Raises:
-        ArrayError: the actions are not integers, or a state is not one STATE record of a sound game.
-    """
+    transcription = Transcription(
+        state_type=STATE,
+        make_rules=make_rules,
+        legal=legal,
+        step=step,
+        action_name=action_name,
+        parse_action=parse_action,
+        one_state=one_state,
+        result_text=lambda options, state: result_text(state),
+        announcement=announcement,
+        announced="the answer",
+    )
 
     options: Options
-    actions: np.ndarray
-    first_state: np.void
-    last_state: np.void
-
-    def __post_init__(self) -> None:
-        one_state(self.options, self.first_state, "first_state")
-        one_state(self.options, self.last_state, "last_state")
-        checked_array("actions", self.actions, np.int64, (ANY,))
-
-    def moves(self) -> Iterator[Move]:
-        """Replay the game, action by action.
-
-        Raises:
-            NotationError: an action is illegal where it stands.
-        """
-        replay = _Replay(self.options, self.first_state)
-        before = replay.copy()
-        for number, action in enumerate(self.actions.tolist()):
-            if replay.take(action) is None:
-                raise NotationError(f"action {number} ({action}) is illegal where it stands")
-            after = replay.copy()
-            yield Move(before, action, after)
-            before = after
 
     def steps(self) -> Iterator[Step]:
         """Replay the game, announcement by announcement; the deal comes first, as step 0."""
@@ -158,69 +143,8 @@ class GameRecord:
             after = move.after
         yield Step(number, announced, silent, after)
 
-    @cached_property
-    def states(self) -> np.ndarray:
-        """Every state of the game, STATE [T + 1]; ``states[t]`` is the one before ``actions[t]``.
 
-        They are replayed at the first use and kept, some 1,500 bytes each.
-        """
-        copies = bytearray(self.first_state.tobytes())
-        for move in self.moves():
-            copies += move.after.tobytes()
-        return np.frombuffer(copies, STATE)
-
-
-def checked_record(given: Any, name: str = "record") -> GameRecord:
-    """Return a game as `parse_game` returns it.
-
-    Raises:
-        ArrayError: it is something else.
-    """
-    if not isinstance(given, GameRecord):
-        raise ArrayError(f"{name} must be a game, as parse_game returns it, got {described(given)}")
-    return given
-
-
-class _Replay:
-    """One game under way, with what the text says about each action."""
-
-    def __init__(self, options: Options, first_state: Any) -> None:
-        self.rules = make_rules(options)
-        self.states = np.zeros(1, STATE)
-        self.states[0] = first_state
-        self._legal = np.zeros((1, int(self.rules["num_actions"][0])), np.uint8)
-
-    @property
-    def state(self) -> np.void:
-        """The game as it is now, STATE."""
-        return self.states[0]
-
-    def copy(self) -> np.void:
-        """Return a copy of the game as it is now, STATE, that nothing can change."""
-        # Bytes, because copies of a record array leave whatever was in memory in its padding.
-        return np.frombuffer(self.states.tobytes(), STATE)[0]
-
-    def legal_actions(self) -> np.ndarray:
-        """Return what the player to decide may do, i8."""
-        legal(self.rules, self.states, self._legal)
-        return np.flatnonzero(self._legal[0])
-
-    def take(self, action: int) -> str | None:
-        """Take an action and return its announced answer, "" if nothing is announced.
-
-        None means that it is illegal and nothing has changed.
-        """
-        seat = int(self.state["actor"])
-        taken = np.zeros(1, np.uint8)
-        rewards = np.zeros((1, int(self.rules["num_players"][0])))
-        step(self.rules, self.states, np.array([action], np.int64), taken, rewards)
-        if not taken[0]:
-            return None
-        if action < self.rules["exchange_at"][0]:
-            return str(self.state["events"][0, COUNT])
-        if self.state["accused"][seat]:
-            return "right" if self.state["standing"][seat] == RIGHT else "wrong"
-        return ""
+checked_record = GameRecord.checked
 
 
 # --- writing ---
@@ -239,33 +163,6 @@ def _deal_lines(options: Options, state: np.void) -> Iterator[str]:
     yield f"first: {player_name(int(state['turn']))}"
     yield f"generator: 0x{int(state['rng']):016x}"
     yield ""
-
-
-def _action_lines(replay: _Replay, num_players: int, actions: Iterable[int]) -> Iterator[str]:
-    for number, action in enumerate(actions):
-        name = action_name(action, num_players)
-        seat = int(replay.state["actor"])
-        answer = replay.take(int(action))
-        if answer is None:
-            where = result_text(replay.state)
-            legal_names = _legal_names(replay, name, num_players)
-            raise NotationError(f"action {number} ({name}) is illegal where it stands ({where}); {legal_names}")
-        yield f"{player_name(seat)}: {name}{' -> ' if answer else ''}{answer}"
-
-
-def _legal_names(replay: _Replay, name: str, num_players: int) -> str:
-    names = [action_name(action, num_players) for action in replay.legal_actions()]
-    return f"legal here: {alternatives(name, names)}" if names else "no action is legal in a finished game"
-
-
-def _check_fresh(head: list[str], first: np.ndarray) -> None:
-    """Raise NotationError unless reading the deal back gives the same state."""
-    try:
-        fresh = _read_deal(Lines("\n".join(head)))[1].tobytes() == first.tobytes()
-    except NotationError as error:
-        raise NotationError(f"first_state must be a fresh deal, as deal left it; written down, {error}") from None
-    if not fresh:
-        raise NotationError("first_state must be a fresh deal, as deal left it; this game is already under way")
 
 
 def game_text(options: Options, first_state: Any, actions: Iterable[int]) -> str:
@@ -290,13 +187,8 @@ def game_text(options: Options, first_state: Any, actions: Iterable[int]) -> str
     """
     first = one_state(options, first_state, "first_state")
     head = list(_deal_lines(options, first[0]))
-    _check_fresh(head, first)
-    replay = _Replay(options, first[0])
-    body = list(_action_lines(replay, options.num_players, actions))
-    text = "\n".join([*head, *body, *([""] if body else []), f"result: {result_text(replay.state)}", ""])
-    if len(text) > MAX_TEXT:
-        raise NotationError(f"the game has {len(text)} characters, more than the {MAX_TEXT} of a game text")
-    return text
+    check_fresh("first_state must be a fresh deal, as deal left it", first, head, _read_deal)
+    return write_game(GameRecord.transcription, options, first[0], head, actions)
 
 
 # --- reading ---
@@ -367,28 +259,6 @@ def _read_first(lines: Lines, options: Options) -> int:
     return names.index(value)
 
 
-def _read_action(replay: _Replay, num_players: int, number: int, line: str) -> int:
-    """Check one line of play against the game so far and play it."""
-    actor = int(replay.state["actor"])
-    result = result_text(replay.state)
-    if actor < 0:
-        fail(number, line, f"the game is finished ({result}); expected 'result: {result}'")
-    player, _, rest = line.partition(": ")
-    if player != player_name(actor):
-        fail(number, line, f"expected '{player_name(actor)}: ACTION', who decides here, or 'result: {result}'")
-    name, arrow, said = rest.partition(" -> ")
-    try:
-        action = parse_action(name, num_players)
-    except NotationError as error:
-        fail(number, line, str(error))
-    answer = replay.take(action)
-    if answer is None:
-        fail(number, line, f"illegal action; {_legal_names(replay, name, num_players)}")
-    if arrow and said != answer:
-        fail(number, line, f"the answer must be {answer or 'left out'}, not {quoted(said)}")
-    return action
-
-
 def parse_game(text: str) -> GameRecord:
     """Read a game text and replay it.
 
@@ -407,19 +277,4 @@ def parse_game(text: str) -> GameRecord:
         NotationError: the text is wrong; the message has the number of the line, quotes it and says
             what is right.
     """
-    check_text(text)
-    lines = Lines(text)
-    options, first = _read_deal(lines)
-    replay = _Replay(options, first[0])
-    actions = array("q")
-    first_state = replay.copy()
-    while True:
-        number, line = lines.next(f"an action or 'result: {result_text(replay.state)}'")
-        if line.startswith("result: "):
-            break
-        actions.append(_read_action(replay, options.num_players, number, line))
-    if line != f"result: {result_text(replay.state)}":
-        fail(number, line, f"the result must be '{result_text(replay.state)}'")
-    if not lines.done():
-        fail(*lines.next(""), "nothing may follow the result")
-    return GameRecord(options, np.array(actions, np.int64), first_state, replay.copy())
+    return GameRecord.read(text, _read_deal)

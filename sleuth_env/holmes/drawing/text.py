@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from textwrap import shorten, wrap
 
 import numpy as np
 
-from ...drawing.pen import BOLD, DIM, Pen
+from ...drawing.pen import BOLD, DIM, Pen, text_of
 from ..belief import belief
 from ..cards import VILLAINS, Options, make_rules
 from ..records import one_view
@@ -65,16 +65,12 @@ def draw_ansi(options: Options, view: np.void, colour: bool = False, columns: in
     """
     scene = make_scene(options, view)
     width = _width(columns)
-    return _text(_laid_out(scene, Pen(colour), width, max(lines - _PROMPT, 1) if lines else 0))
+    return text_of(_laid_out(scene, Pen(colour), width, max(lines - _PROMPT, 1) if lines else 0))
 
 
 def _width(columns: int) -> int:
     # Where a terminal breaks a line that fills it, the last column stays empty.
     return min(max(columns - 1, COLUMNS), WIDE) if columns else WIDE
-
-
-def _text(lines: Iterable[str]) -> str:
-    return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def _laid_out(scene: Scene, pen: Pen, width: int, most: int) -> list[str]:
@@ -212,7 +208,7 @@ def draw_odds(options: Options, view: np.void, colour: bool = False, columns: in
         some = 1 - float(np.prod(1 - chances))
         cells = [f"{_percent(float(chance)):>{size}}" for chance in [*chances, some]]
         rows.append(f"{label:<10}{''.join(cells)}")
-    return _text(rows)
+    return text_of(rows)
 
 
 def _percent(chance: float) -> str:

@@ -6,14 +6,13 @@ questions whose worth is known, and what they do when there is nothing to ask.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ...bits import advance, below, members, mixed, popcount
 from ...deduction.evidence import EVIDENCE
 from ...deduction.sheet import LEVEL, SHEET, propagate
 from ...doors import deciding
+from ...game_doors import BuiltInBot
 from ...kernels import inner, kernel
 from ..cards import NUM_PAIRS, NUM_SEARCH_CARDS, Options, card_kind, make_rules
 from ..checked import checked_views
@@ -178,38 +177,8 @@ def evidence_and_sheets(rules: np.ndarray, views: np.ndarray) -> tuple[np.ndarra
 checking = deciding(VIEW, checked_views)
 
 
-class Bot:
-    """A player with a name who knows the rules of their game."""
+class Bot(BuiltInBot):
+    """A player with a name who knows the rules of Sleuth."""
 
-    name = ""
-
-    def __init__(self, options: Options) -> None:
-        self.options = options
-        self.rules = make_rules(options)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # Kernels would be compiled once more for a copy of the rules, which can be written into.
-        vars(self).update(state, rules=make_rules(state["options"]))
-
-    def seated(self, options: Options) -> Bot:
-        """Return this bot as a player of a game with these options."""
-        return self if options == self.options else type(self)(options)
-
-    @checking
-    def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
-        """Choose an action in every game.
-
-        Args:
-            views: VIEW [B], each of the seat that has to act.
-            legal: u1 [B, A].
-            seeds: u8 [B], fresh random bits; a row's choice depends on nothing but its view, legal
-                actions and seed.
-
-        Returns:
-            i8 [B].
-
-        Raises:
-            ArrayError: something has another dtype or shape, the views are not of this bot's kind
-                of game, or nothing is legal in some row.
-        """
-        raise NotImplementedError
+    options: Options
+    make_rules = staticmethod(make_rules)

@@ -9,7 +9,7 @@ from textwrap import wrap
 import numpy as np
 
 from ...deduction.worlds import IntricateError
-from ...drawing.pen import BOLD, DIM, Pen
+from ...drawing.pen import BOLD, DIM, Pen, text_of
 from ..cards import COLOURS, ELEMENTS, QUESTIONS, TYPES, Options
 from . import compact
 from .compact import compact_belief_lines, compact_lines
@@ -69,8 +69,8 @@ def draw_ansi(
         drawn = list(compact_lines(scene, pen, width, lines))
         if belief:
             drawn += ["─" * width, *_belief_lines(options, view, scene, pen, width)]
-        return _text(drawn)
-    return _text(_wide_lines(options, view, scene, pen, belief))
+        return text_of(drawn)
+    return text_of(_wide_lines(options, view, scene, pen, belief))
 
 
 def _is_small(columns: int, lines: int, tall: int) -> bool:
@@ -123,11 +123,7 @@ def draw_belief(options: Options, view: np.void, colour: bool = False, columns: 
         ArrayError: the view is something else, of another kind of game, or has a field out of its range.
     """
     width = _compact_width(columns) if _is_small(columns, lines, _LINES) else 0
-    return _text(_belief_lines(options, view, make_scene(options, view), Pen(colour), width))
-
-
-def _text(lines: Iterable[str]) -> str:
-    return "\n".join(line.rstrip() for line in lines) + "\n"
+    return text_of(_belief_lines(options, view, make_scene(options, view), Pen(colour), width))
 
 
 def _side_by_side(left: Iterable[str], right: Iterable[str]) -> Iterator[str]:
