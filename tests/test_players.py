@@ -15,6 +15,7 @@ import pytest
 from sleuth_env import Options, SleuthVecEnv, SoloEnv, make_player, play_match, sleuth, sleuth_v0, wrap_policy
 from sleuth_env.cli.commands import main
 from sleuth_env.matches.match import evaluate
+from sleuth_env.matches.neighbours import neighbours
 from sleuth_env.matches.players import source_of
 from sleuth_env.matches.table import LEARNER_SEAT, Table
 from sleuth_env.policies.policy import load_policy, save_policy
@@ -204,32 +205,58 @@ def beside(folder: Path, imported: str, **modules: str) -> str:
     return f"{folder.name}/bot.py:Bot"
 
 
-def test_two_files_with_neighbours_of_one_name_are_refused_unless_these_are_the_same(folder: Path):
-    first = beside(folder / "first", "players_helper", players_helper="one")
-    second = beside(folder / "second", "players_helper", players_helper="two")
-    third = beside(folder / "third", "players_helper", players_helper="one")
-    assert make_player(first, THREE).name == "one"
-    refused = r"it imports 'players_helper', which would not be .*second/players_helper.py, but .*first/players_helper"
-    with pytest.raises(PolicyError, match=refused):
-        make_player(second, THREE)
-    assert make_player(third, THREE).name == "one"
+def test_each_file_plays_with_what_lies_beside_it(folder: Path):
+    helpers = {"first": "one", "second": "two", "third": "three"}
+    named = {name: beside(folder / name, "players_helper", players_helper=name) for name in helpers}
+    assert [make_player(text, THREE).name for text in named.values()] == list(named)
+    assert "players_helper" not in sys.modules
+    (folder / "players_helper.py").write_text("NAME = 'of the current folder'")
+    (folder / "second" / "players_helper.py").write_text("NAME = 'Second'")
+    assert [make_player(text, THREE).name for text in named.values()] == ["first", "Second", "third"]
 
 
-def test_neighbours_of_neighbours_and_packages_count_too(folder: Path):
-    first = beside(folder / "a", "players_near", players_near="from players_far import NAME", players_far="one")
-    second = beside(folder / "b", "players_near", players_near="from players_far import NAME", players_far="two")
-    assert make_player(first, THREE).name == "one"
-    with pytest.raises(PolicyError, match=r"imports 'players_far', which would not be .*b/players_far.py"):
-        make_player(second, THREE)
-    package = {"players_kit/__init__": "from .inner import NAME", "players_kit/inner": "one"}
-    assert make_player(beside(folder / "c", "players_kit", **package), THREE).name == "one"
-    with pytest.raises(PolicyError, match=r"imports 'players_kit', which would not be .*d/players_kit/__init__.py"):
-        make_player(beside(folder / "d", "players_kit", **package | {"players_kit/inner": "two"}), THREE)
+@pytest.mark.parametrize(
+    ("imported", "modules"),
+    [
+        ("players_near", {"players_near": "from players_far import NAME", "players_far": "{}"}),
+        ("players_kit", {"players_kit/__init__": "from .inner import NAME # import", "players_kit/inner": "{}"}),
+        ("players_bare.inner", {"players_bare/inner": "{}"}),
+    ],
+)
+def test_neighbours_of_neighbours_and_packages_are_their_own_too(folder: Path, imported: str, modules: dict[str, str]):
+    for name in ("one", "two"):
+        written = {module: text.format(name) for module, text in modules.items()}
+        text = beside(folder / name, imported, **written)
+        assert make_player(text, THREE).name == name
+        found = neighbours((folder / name / "bot.py").read_bytes(), folder / name)
+        assert set(found) == {f"{module}.py" for module in modules}
 
 
-@pytest.mark.parametrize("name", ["random", "sys", "sleuth_env"])
-def test_a_neighbour_that_python_would_pass_over_is_refused(folder: Path, name: str):
-    with pytest.raises(PolicyError, match=f"imports '{name}', which would not be .*mine/{name}.py"):
+LATE = """
+import importlib
+
+class Bot:
+    name = "late"
+    def act(self, views, legal, seeds):
+        import players_late
+        assert importlib.import_module("players_later").NAME == players_late.NAME == "%s"
+        return legal.argmax(axis=1)
+"""
+
+
+def test_what_is_imported_only_while_a_file_plays_is_its_own(folder: Path):
+    names = []
+    for name in ("one", "two"):
+        text = beside(folder / name, "math", players_late=name, players_later=name)
+        (folder / name / "bot.py").write_text(LATE % name)
+        names.append(text)
+    play_match(sleuth, THREE, [*names, "random"], num_deals=2)
+    assert not {"players_late", "players_later"} & set(sys.modules)
+
+
+@pytest.mark.parametrize("name", ["random", "sys", "queue", "numpy", "sleuth_env"])
+def test_a_neighbour_with_the_name_of_an_installed_module_is_refused(folder: Path, name: str):
+    with pytest.raises(PolicyError, match=f"imports '{name}', which is .*mine/{name}.py, and a module that Python has"):
         make_player(beside(folder / "mine", name, **{name: "mine"}), THREE)
 
 
@@ -249,7 +276,7 @@ def test_an_environment_with_a_player_of_a_file_is_unpickled_in_another_process(
     assert done.stdout.startswith("played by"), done.stderr
     (folder / "mine.py").write_text(FILE + "# changed\n")
     done = subprocess.run([sys.executable, "-c", READS], cwd=folder, capture_output=True, text=True)
-    assert "mine.py has changed since the player was copied or pickled" in done.stderr
+    assert "mine.py, or what it imports, has changed since the player was pickled" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ class Inputs:
         if _digest(files) != self.sources[name].sha256:
             raise ConfigError(f"{copy} is damaged: it is not the copy of {name} with which the run began")
         if in_file(name):
-            return self._made(moved(name, copy / Path(self.sources[name].path).name))
+            return self._made(moved(name, copy / _file_name(self.sources[name].path)))
         player = self._made(str(copy))
         # Messages name it as the configuration does.
         player.name = Path(name).name.removesuffix(SUFFIX)
@@ -156,7 +156,12 @@ def _read_copy(name: str, copy: Path) -> dict[str, bytes]:
     if not copy.exists():
         raise FileNotFoundError
     # Python keeps what it has compiled there, too.
-    return {str(path.relative_to(copy)): read_bytes(path) for path in copy.rglob(f"*{PYTHON}")}
+    return {path.relative_to(copy).as_posix(): read_bytes(path) for path in copy.rglob(f"*{PYTHON}")}
+
+
+def _file_name(path: str) -> str:
+    """Return the last part of a path that may be of another system."""
+    return re.split(r"[/\\]", path)[-1]
 
 
 def _digest(files: dict[str, bytes]) -> str:

@@ -6,15 +6,17 @@ it plays, is said in one line with file and line number.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import importlib
 import importlib.util
 import inspect
 import os
+import pickle
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,11 +29,13 @@ from ..files import read_bytes
 from ..game import Game, Records, check_options
 from ..policies.policy_file import PolicyError
 from ..policies.wrapped import wrap_policy
-from .neighbours import MOST_FILE_BYTES, PYTHON, check_neighbours, search_current_folder, search_folder
+from .neighbours import MOST_FILE_BYTES, PLAYER, PYTHON, Neighbours, neighbours, search_current_folder
 from .seating import WHAT_PLAYS, MatchError, has, is_player, remembers, seated
 
 PACKAGE = Path(__file__).parents[1]
 FORMS = "FILE.py:NAME or MODULE:NAME"
+# Of the modules of files.
+_NEIGHBOURS: dict[str, Neighbours] = {}
 
 
 def names_code(text: str) -> bool:
@@ -106,7 +110,7 @@ def import_player(text: str, options: Any, game: Game) -> Imported:
     check_options(game, options)
     module = _module(text, place)
     file = getattr(module, "__file__", None)
-    with _told(text, file):
+    with _told(text, file), _at_hand(module.__name__):
         player = _made(_attribute(module, name, file or f"the module {place}"), options, game)
         player = seated(player, options, game, f"player {text}")
     kind = ImportedRemembering if remembers(player) else Imported
@@ -136,7 +140,7 @@ def _module(text: str, place: str) -> ModuleType:
 
 
 def _from_file(text: str, path: Path) -> ModuleType:
-    """Import a Python file, once for each content."""
+    """Import a Python file, once for each content of it and of what it imports from beside it."""
     try:
         if not path.is_file():
             raise OSError("there is no such file" if not path.exists() else "it is not a regular file")
@@ -145,23 +149,26 @@ def _from_file(text: str, path: Path) -> ModuleType:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise PolicyError(f"player {text}: {str(path)!r} cannot be read: {reason}") from error
-    digest = hashlib.blake2b(os.fsencode(full) + b"\0" + content, digest_size=8).hexdigest()
-    name = f"sleuth_player_{digest}"
+    with _told(text, str(full)):
+        beside = neighbours(content, full.parent)
+    digest = hashlib.blake2b(digest_size=8)
+    for part in (os.fsencode(full), content, repr(sorted(beside.items())).encode()):
+        digest.update(b"%d\0" % len(part) + part)
+    name = PLAYER + digest.hexdigest()
     if name in sys.modules:
         return sys.modules[name]
-    # The file may import its neighbours.
-    search_folder(full.parent)
-    with _told(text, str(full)):
-        check_neighbours(content, full.parent)
     module = ModuleType(name)
     module.__file__ = str(full)
     # Dataclasses, and whoever copies a player, look for the module there.
     sys.modules[name] = module
     try:
         with _told(text, str(full)):
+            _NEIGHBOURS[name] = Neighbours(content, full.parent)
+        with _told(text, str(full)), _NEIGHBOURS[name].at_hand():
             exec(compile(content, str(full), "exec"), vars(module))
     except BaseException:
         del sys.modules[name]
+        _NEIGHBOURS.pop(name, None)
         raise
     return module
 
@@ -217,6 +224,11 @@ def _instance(kind: type, options: Any) -> Any:
     return kind(*given)
 
 
+def _at_hand(module: str) -> AbstractContextManager[None]:
+    """Let code of a module run that has been imported, with what lies beside it if it is a file's."""
+    return _NEIGHBOURS[module].at_hand() if module in _NEIGHBOURS else nullcontext()
+
+
 @contextmanager
 def _told(text: str, file: str | None) -> Iterator[None]:
     """Turn whatever fails in a user's code into one line that says where."""
@@ -265,12 +277,20 @@ class Imported:
         self.name: str = player.name
 
     def __reduce__(self) -> Any:
-        # In another process the file is imported first: there is what the player is made of.
-        return _blank, (type(self), self.text, self.file, self.module), vars(self)
+        # In another process the file is imported first: it and its neighbours have what the player is made of.
+        with _at_hand(self.module):
+            content = pickle.dumps(vars(self))
+        return _unpickled, (type(self), self.text, self.file, self.module, content)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Imported:
+        other = type(self).__new__(type(self))
+        with _at_hand(self.module):
+            vars(other).update(copy.deepcopy(vars(self), memo))
+        return other
 
     def act(self, views: Records, legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Choose one legal action a row, see `game.Bot`."""
-        with _told(self.text, self.file):
+        with _told(self.text, self.file), _at_hand(self.module):
             actions: NDArray[np.int64] = self.player.act(views, legal, seeds)
             return actions
 
@@ -287,23 +307,26 @@ class ImportedRemembering(Imported):
         seats: NDArray[np.int64],
     ) -> NDArray[np.int64]:
         """Choose one legal action a row."""
-        with _told(self.text, self.file):
+        with _told(self.text, self.file), _at_hand(self.module):
             actions: NDArray[np.int64] = self.player.act_in(views, legal, seeds, games, seats)
             return actions
 
     def forget(self, games: NDArray[np.int64]) -> None:
         """Pass on which games (i8 [K]) nobody plays any further."""
         if has(self.player, "forget"):
-            with _told(self.text, self.file):
+            with _told(self.text, self.file), _at_hand(self.module):
                 self.player.forget(games)
 
 
-def _blank(kind: type[Imported], text: str, file: str | None, module: str) -> Imported:
-    """Return an imported player without its parts, which are unpickled after its file has been imported.
+def _unpickled(kind: type[Imported], text: str, file: str | None, module: str, content: bytes) -> Imported:
+    """Return an imported player that has been pickled.
 
     Raises:
-        PolicyError: the file is not there, or has changed.
+        PolicyError: its file is not there, or has changed.
     """
     if file is not None and in_file(text) and _from_file(text, Path(file)).__name__ != module:
-        raise PolicyError(f"player {text}: {file} has changed since the player was copied or pickled")
-    return kind.__new__(kind)
+        raise PolicyError(f"player {text}: {file}, or what it imports, has changed since the player was pickled")
+    player = kind.__new__(kind)
+    with _at_hand(module):
+        vars(player).update(pickle.loads(content))
+    return player
