@@ -7,6 +7,7 @@ importing anything of `sleuth_env` imports Gymnasium first.
 from __future__ import annotations
 
 import _thread
+import atexit
 import os
 import signal
 import sys
@@ -15,13 +16,15 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 # What asks a process to stop, as far as the system has it: Ctrl-C, `kill`, a closed terminal, and on
 # Windows Ctrl-Break or a closed console.
 STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)]
 # What a person types, who may ask a second time.
 TYPED = [getattr(signal, name) for name in ("SIGINT", "SIGBREAK") if hasattr(signal, name)]
+# The exit code of a process that a signal has stopped, less the number of the signal.
+STOPPED = 128
 # Seconds. The end of a session or a terminal sends several signals, which count as one.
 ECHO = 5
 # Seconds after which a stop that was dropped is tried again.
@@ -158,9 +161,29 @@ def main() -> int:
             if not came:
                 raise
             complain("sleuth: interrupted\n")
-            code = 128 + came[0]
-    return 128 + came[0] if came and code else code
+            code = STOPPED + came[0]
+    return STOPPED + came[0] if came and code else code
+
+
+def end(code: int) -> NoReturn:
+    """End the process with the exit code of a command.
+
+    Once a KeyboardInterrupt has passed through `exec`, as in a library that was being imported, Python
+    would end as if killed by Ctrl-C, whatever the code is.
+    """
+    if code <= STOPPED:
+        sys.exit(code)
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(code)
+
+
+def script() -> NoReturn:
+    """Run the command ``sleuth`` and end the process."""
+    end(main())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    script()

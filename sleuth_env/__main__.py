@@ -1,8 +1,6 @@
 """``python -m sleuth_env`` is the command ``sleuth``."""
 
-import sys
-
-from sleuth_command import main
+from sleuth_command import script
 
 if __name__ == "__main__":
-    sys.exit(main())
+    script()

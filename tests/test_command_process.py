@@ -167,9 +167,32 @@ def test_a_signal_that_comes_in_a_callback_of_a_library_stops_the_command(tmp_pa
     assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "sleuth: interrupted\n")
 
 
+ENDING = """
+import signal, sys
+import sleuth_command
+
+try:
+    exec("raise KeyboardInterrupt")
+except KeyboardInterrupt:
+    pass
+print("all of it is written", end="")
+getattr({"end": sleuth_command, "exit": sys}[sys.argv[1]], sys.argv[1])(int(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("code", [129, 130, 143])
+def test_the_exit_code_is_that_of_the_signal_whatever_was_interrupted(code: int, tmp_path: Path) -> None:
+    """Python alone ends as if killed by Ctrl-C."""
+    (tmp_path / "ending.py").write_text(ENDING)
+    for function, expected in (("end", code), ("exit", -signal.SIGINT)):
+        words = [sys.executable, "-m", "ending", function, str(code)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert (done.returncode, done.stdout, done.stderr) == (expected, "all of it is written", "")
+
+
 def test_the_script_is_the_one_that_answers_ctrl_c() -> None:
     text = (Path(__file__).parents[1] / "pyproject.toml").read_text()
-    assert 'sleuth = "sleuth_command:main"\n' in text
+    assert 'sleuth = "sleuth_command:script"\n' in text
     assert 'py-modules = ["sleuth_command"]\n' in text
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sleuth_command import STOPPED
 from sleuth_env.actions import IllegalAction
 from sleuth_env.game import Game
 from sleuth_env.matches.seating import MatchError
@@ -72,8 +73,8 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
             error.strerror = f"{error.strerror}; go on later with: {RESUME} {run.folder}"
         code = failed(error, 1)
         # The terminal has been closed: nobody could be told that all went well.
-        return 128 + run.signal if run.signal and isinstance(error, OutputError) else code
-    return 128 + number if number else 0
+        return STOPPED + run.signal if run.signal and isinstance(error, OutputError) else code
+    return STOPPED + number if number else 0
 
 
 def new_run(source: str, given: Mapping[str, str]) -> Any:

@@ -5,8 +5,9 @@ It guards `training.figure`, whose imports take seconds, from the start.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
+
+from sleuth_command import end
 
 from .train import guarded
 
@@ -17,4 +18,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main())

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from sleuth_command import complain, noted_signals, open_missing_streams, silence
+from sleuth_command import STOPPED, complain, end, noted_signals, open_missing_streams, silence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,7 +37,7 @@ def guarded(module: str, arguments: Sequence[str] | None, interrupted: str) -> i
             if came:
                 text = str(error) if isinstance(error, KeyboardInterrupt) else ""
                 complain(f"interrupted: {text or interrupted}\n")
-                return 128 + came[0]
+                return STOPPED + came[0]
             if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(("training", "sleuth_env")):
                 complain(f"error: training needs {missing(str(error.name))}\n")
                 return 1
@@ -66,4 +66,4 @@ def flush() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main())
