@@ -306,3 +306,28 @@ def test_what_holds_the_rules_keeps_them_read_only_in_copies_so_that_nothing_is_
 
 def first_legal(observations: Any, masks: Any) -> Any:
     return masks.argmax(axis=1)
+
+
+@each_case
+def test_what_a_seat_gets_is_taken_before_it_acts_and_when_its_game_has_ended(tried: Tried, options: Any) -> None:
+    short = named(options) | {"max_turns": 30}
+    batch = bound(GameVectorEnv, tried.game)(1, autoreset_mode="Disabled", **short)
+    single = bound(GameEnv, tried.game)(**short)
+    rng = np.random.default_rng(4)
+    for seed in range(3):
+        _, infos = batch.reset(seed=seed)
+        single.reset(seed=seed)
+        taken = np.zeros(options.num_players)
+        paid = dict.fromkeys(single.possible_agents, 0.0)
+        ended = False
+        while not ended:
+            seat = infos["acting_seat"][0]
+            taken[seat] += infos["rewards"][0, seat]
+            action = rng.choice(np.flatnonzero(infos["action_mask"][0]))
+            _, _, terminated, truncated, infos = batch.step(np.array([action]))
+            single.step(int(action))
+            for agent, reward in single.rewards.items():
+                paid[agent] += reward
+            ended = bool(terminated[0] or truncated[0])
+        # The entries of the end are what every seat has got since then.
+        assert np.allclose(taken + infos["rewards"][0], list(paid.values()))
