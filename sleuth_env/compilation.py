@@ -133,6 +133,8 @@ def _play(game: Game, options: Any, player: Any, rounds: int | None = None) -> N
     """Let a player play against itself, to the end or for some decisions."""
     table = Table(game, options, GAMES, [player], 0)
     table.deal(range(GAMES), range(GAMES))
+    # Tables pass over the checks of what a player is handed.
+    player.act(table.views(0), table.legal(0), np.zeros(1, np.uint64))
     if rounds is None:
         table.play_on()
     else:
