@@ -170,7 +170,7 @@ def run(game: str, face: str, number: int, seed: int) -> tuple[int, int]:
             taken += 1
             shown(env)
             # What is wrong shows itself soon, if at all; some games are played to their end.
-            for _ in range(10_000 if chance.random() < 0.05 else 50):
+            for _ in range(10_000 if chance.random() < 0.02 else 20):
                 if moved(env, rng):
                     break
             shown(env)
