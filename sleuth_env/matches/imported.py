@@ -29,10 +29,9 @@ from ..files import read_bytes
 from ..game import Game, Records, check_options
 from ..policies.policy_file import PolicyError
 from ..policies.wrapped import wrap_policy
-from .neighbours import MOST_FILE_BYTES, PLAYER, PYTHON, Neighbours, neighbours, search_current_folder
+from .neighbours import MOST_FILE_BYTES, PACKAGE, PLAYER, PYTHON, Neighbours, neighbours, search_current_folder
 from .seating import WHAT_PLAYS, MatchError, has, is_player, remembers, seated
 
-PACKAGE = Path(__file__).parents[1]
 FORMS = "FILE.py:NAME or MODULE:NAME"
 # Of the modules of files.
 _NEIGHBOURS: dict[str, Neighbours] = {}

@@ -103,8 +103,8 @@ class Neighbours:
         sys.dont_write_bytecode = not self._writes_bytecode
         if str(self._folder) in sys.path:
             sys.path.remove(str(self._folder))
-        # New modules stand behind all others.
-        new = list(sys.modules)[self._count :]
+        # New modules stand behind all others; mostly there are none.
+        new = list(sys.modules)[self._count :] if len(sys.modules) > self._count else []
         beside = {name for name in new if self._is_beside(name)}
         for name in new:
             if name.partition(".")[0] in beside:
