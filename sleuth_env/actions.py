@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import shown, whole_number
+from .checks import check_number, shown
 from .game import Game
 
 ILLEGAL_REWARD = -1.0  # where an illegal action ends the game
@@ -25,18 +25,6 @@ class IllegalAction(ValueError):  # noqa: N818
     """
 
     game_text: str = ""
-
-
-def action_number(action: Any, num_actions: int) -> int:
-    """Return an action as an int.
-
-    Raises:
-        IllegalAction: it is not a whole number (see `whole_number`), or out of range.
-    """
-    number = whole_number(action)
-    if number is None or not 0 <= number < num_actions:
-        raise IllegalAction(f"an action is an integer from 0 to {num_actions - 1}, got {shown(action)}")
-    return number
 
 
 def action_numbers(actions: Any, num_games: int, num_actions: int) -> NDArray[np.int64]:
@@ -55,7 +43,7 @@ def action_numbers(actions: Any, num_games: int, num_actions: int) -> NDArray[np
             f"got {shown(actions)}"
         )
     if numbers.dtype.kind not in "iu" or not ((numbers >= 0) & (numbers < num_actions)).all():
-        numbers = np.array([action_number(action, num_actions) for action in actions])
+        numbers = np.array([check_number("action", action, 0, num_actions - 1, IllegalAction) for action in actions])
     return numbers.astype(np.int64)
 
 
@@ -75,7 +63,7 @@ def refusal(game: Game, options: Any, action: int, legal: NDArray[Any], player: 
 def any_refusal(game: Game, options: Any, action: Any, legal: NDArray[Any], player: str) -> IllegalAction:
     """Return the error for an action that may not even be one, see `refusal`."""
     try:
-        number = action_number(action, len(legal))
+        number = check_number("action", action, 0, len(legal) - 1, IllegalAction)
     except IllegalAction as error:
         return IllegalAction(f"{player}: {error}")
     return refusal(game, options, number, legal, player)

@@ -31,6 +31,9 @@ def whole_number(value: Any) -> int | None:
     >>> whole_number(3), whole_number(3.0), whole_number(True)
     (3, None, None)
     """
+    # The usual case, in every step of an environment.
+    if type(value) is int:
+        return value
     try:
         return None if isinstance(value, bool) or getattr(value, "ndim", 0) > 0 else operator.index(value)
     except TypeError:

@@ -95,8 +95,8 @@ def _steps(game: Game) -> Iterator[Step]:
     yield "policies", partial(_use_policies, game, options)
     yield "texts, drawings and beliefs", partial(_tell, game, options)
     # In a copy of the repository, where all that training needs is installed.
-    if (TRAINING / "compilation.py").exists() and all(map(find_spec, ("torch", "pydantic", "yaml"))):
-        command = [sys.executable, "-m", "training.compilation"]
+    if (TRAINING / "ppo.py").exists() and all(map(find_spec, ("torch", "pydantic", "yaml"))):
+        command = [sys.executable, "-c", "from training.ppo import compile_kernels; compile_kernels()"]
         yield "training", partial(subprocess.run, command, cwd=TRAINING.parent, check=True)
 
 

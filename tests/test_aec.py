@@ -139,7 +139,7 @@ NO_ACTIONS = [
 @pytest.mark.parametrize("action", NO_ACTIONS, ids=repr)
 def test_what_is_no_action_is_refused_and_changes_nothing(env: Any, action: Any) -> None:
     before = everything_shown(env)
-    with pytest.raises(ValueError, match="an action is an integer from 0 to 652, got"):
+    with pytest.raises(ValueError, match="action must be an integer from 0 to 652, got"):
         env.step(action)
     assert everything_shown(env) == before
 
@@ -150,7 +150,7 @@ def test_the_wrapped_environment_refuses_it_too(action: Any) -> None:
     env.reset(seed=1)
     before = everything_shown(env)
     with pytest.raises(
-        (AssertionError, IllegalAction), match=r"action is not in action space|an action is an integer from 0 to 652"
+        (AssertionError, IllegalAction), match=r"action is not in action space|action must be an integer from 0 to 652"
     ):
         env.step(action)
     assert everything_shown(env) == before

@@ -25,7 +25,7 @@ from tests.support.bot_games import BotGames
 from tests.support.comparison import gem_mask
 from tests.support.oracle import ACTIONS, GEMS
 from tests.support.situation import Situation, gem_names
-from tests.support.strategies import ALL_VARIANTS, PLAYER_COUNTS, option_name
+from tests.support.strategies import ALL_VARIANTS, PLAYER_COUNTS, QUICK_VARIANTS, option_name
 
 THOUGHTFUL = tuple(BOTS)[1:]
 
@@ -52,12 +52,13 @@ def reveal_all_but(game: Situation, viewer: int, hidden: list[str]) -> None:
 def fields(others: tuple[str, ...], counting: tuple[str, ...]) -> list:
     """Return every variant with a table of the others, and with one for each counting bot.
 
-    Those of many players take long.
+    Those of many players take long, see `QUICK_VARIANTS`.
     """
     cases = []
     for options, bot in product(ALL_VARIANTS, [None, *counting]):
         names = others if bot is None else (bot, *others)
-        marks = () if bot is None or options.num_players <= 4 else pytest.mark.slow
+        is_quick = options in QUICK_VARIANTS and (bot is None or options.num_players <= 4)
+        marks = () if is_quick else pytest.mark.slow
         cases.append(pytest.param(options, names, marks=marks, id=f"{option_name(options)}-{names[0]}"))
     return cases
 

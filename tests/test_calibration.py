@@ -41,23 +41,32 @@ def position(options: Options, seed: int, rng: np.random.Generator) -> tuple[np.
     return views, int(states["missing_gems"][0])
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        Options(3),
-        Options(4),
-        Options(3, missing=2),
-        Options(4, super_sleuth=True),
-        Options(4, double_interrogation=True, winners=2),
-    ],
-    ids=option_name,
-)
+KINDS = [
+    Options(3),
+    Options(4),
+    Options(3, missing=2),
+    Options(4, super_sleuth=True),
+    Options(4, double_interrogation=True, winners=2),
+]
+
+
+@pytest.mark.parametrize("options", KINDS[:2], ids=option_name)
 def test_the_right_gems_are_given_the_probability_that_they_should_be_given(options: Options) -> None:
+    given_as_often_as_right(options, 100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", KINDS, ids=option_name)
+def test_so_they_are_in_many_games(options: Options) -> None:
+    given_as_often_as_right(options, 600)
+
+
+def given_as_often_as_right(options: Options, games: int) -> None:
     rng = np.random.default_rng(1)
     given = []
     expected = 0.0
     variance = 0.0
-    for game in range(600):
+    for game in range(games):
         views, missing = position(options, game, rng)
         sets, p = belief(make_rules(options), views).missing_sets
         given.append(p[sets == missing].sum())

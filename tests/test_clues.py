@@ -11,7 +11,7 @@ from sleuth_env.sleuth.clues import ALL_CARDS, NUM_SETS, clues, read_sheet
 from tests.support.bot_games import BotGames
 from tests.support.comparison import QUESTION_INDEX, gem_mask
 from tests.support.situation import Situation, gem_names
-from tests.support.strategies import ALL_VARIANTS, option_name
+from tests.support.strategies import EVERY_VARIANT, option_name
 
 EXAMPLE_HAND = [
     "red-diamond-cluster",
@@ -146,7 +146,7 @@ def assert_spelled_out(options: Options, v: np.void, e: np.void) -> None:
     np.testing.assert_array_equal(e["most"][:n, :NUM_SETS], expected["most"])
 
 
-@pytest.mark.parametrize("options", ALL_VARIANTS, ids=option_name)
+@pytest.mark.parametrize("options", EVERY_VARIANT, ids=option_name)
 def test_the_evidence_is_what_the_view_says_and_the_true_deal_agrees_with_the_sheet(options: Options) -> None:
     n = options.num_players
     games = BotGames(options, ("cautious", "random", "sheet"), 6, seed=2)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth
-from sleuth_env.actions import IllegalAction, action_number, refusal
+from sleuth_env.actions import IllegalAction, refusal
 from sleuth_env.checks import check_number, check_seed
 from sleuth_env.envs.rendering import check_render_mode
 from sleuth_env.game import (
@@ -141,16 +141,17 @@ def test_options_are_made_of_names_and_values() -> None:
 
 @pytest.mark.parametrize("action", [3, np.int8(3), np.uint64(3), np.array(3)], ids=repr)
 def test_any_whole_number_is_an_action(action: Any) -> None:
-    assert action_number(action, 4) == 3
-    assert type(action_number(action, 4)) is int
+    number = check_number("action", action, 0, 3, IllegalAction)
+    assert number == 3
+    assert type(number) is int
 
 
 @pytest.mark.parametrize(
     "action", [4, -1, 3.0, True, np.True_, None, "3", [3], np.array([3]), np.array(3.0), 2**80], ids=repr
 )
 def test_nothing_else_is(action: Any) -> None:
-    with pytest.raises(IllegalAction, match="an action is an integer from 0 to 3, got"):
-        action_number(action, 4)
+    with pytest.raises(IllegalAction, match="action must be an integer from 0 to 3, got"):
+        check_number("action", action, 0, 3, IllegalAction)
 
 
 @pytest.mark.parametrize("seed", [0, 3, np.int64(3), np.uint8(3), np.array(3), 2**80], ids=repr)

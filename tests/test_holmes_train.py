@@ -21,7 +21,7 @@ from tests.support.terminal import said
 from training.config import Config, make_config, read_config
 from training.decisions import Decisions
 from training.imitate import main as imitate
-from training.lessons import collect
+from training.imitation import collect
 from training.ppo import PpoLearner
 from training.train import main
 

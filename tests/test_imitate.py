@@ -20,8 +20,7 @@ from sleuth_env.policies.policy_file import SUFFIX, PolicyError
 from tests.test_train import played, the_line
 from training.config import Config, make_config
 from training.imitate import main
-from training.imitation import Settings, examine, lines, train, weights_of
-from training.lessons import ACCEPTED, DECLINED, TURN, Lessons, collect
+from training.imitation import ACCEPTED, DECLINED, TURN, Lessons, Settings, collect, examine, lines, train, weights_of
 from training.network import make_network
 from training.terminal import free_name
 from training.train import main as start

@@ -136,7 +136,7 @@ FIRST_PARTY = {
     "envs/observing": (),
     "envs/rendering": ("checks", "game"),
     "envs/aec": ("actions", "checks", "game", "envs.binding", "envs.rendering", "envs.snapshot"),
-    "envs/wrappers": ("actions", "envs.aec", "envs.snapshot"),
+    "envs/wrappers": ("actions", "checks", "envs.aec", "envs.snapshot"),
     "envs/": ("actions", "checks", "game", "memory", "threads", "matches", "envs"),
     # It uses all that a user may use.
     "compilation": ("game", "kernels", "matches", "policies", "envs"),

@@ -214,7 +214,7 @@ def test_a_vector_refuses_what_are_no_actions_and_nothing_changes(make: Callable
     before = env.table.states.tobytes()
     with pytest.raises(
         IllegalAction,
-        match=r"an action is an integer from 0 to 447, got"
+        match=r"action must be an integer from 0 to 447, got"
         r"|one action for each of 4 games, an array of shape \(4,\), got",
     ):
         env.step(actions)

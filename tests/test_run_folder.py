@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import yaml
@@ -17,6 +18,7 @@ from sleuth_env.policies.policy import load_policy, save_policy
 from tests.test_train import TINY, curve, states, the_line
 from training.checkpoint import DamagedError, read_checkpoint
 from training.config import make_config
+from training.inputs import Inputs
 from training.run import Run
 from training.train import main
 
@@ -181,6 +183,27 @@ def test_a_player_in_a_python_file_is_copied_and_one_in_a_module_is_watched(
     assert first.endswith("the run goes on with the copy in run/inputs")
     assert second.startswith("note: watched:First has changed since the run began")
     assert second.endswith("the run goes on with it")
+
+
+def test_a_run_that_began_on_windows_plays_the_copies_of_its_players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "neighbour.py").write_text(CHOSEN)
+    (tmp_path / "mine.py").write_text(MINE)
+    config = make_config(TINY)
+    folder = tmp_path / "run"
+    begun = Inputs(config, folder)
+    begun.player("mine.py:First")
+    folder.mkdir()
+    begun.keep()
+    index = folder / "inputs" / "index.yaml"
+    sources = yaml.safe_load(index.read_text())
+    sources["mine.py:First"]["path"] = r"C:\research\mine.py"
+    index.write_text(yaml.safe_dump(sources))
+    (tmp_path / "mine.py").unlink()
+    (tmp_path / "neighbour.py").unlink()
+    player = Inputs(config, folder).player("mine.py:First")
+    legal = np.array([[0, 1, 1]], np.uint8)
+    assert player.act(np.zeros(1), legal, np.zeros(1, np.uint64)).tolist() == [1]
 
 
 @pytest.mark.parametrize("lost", ["inputs", "inputs/index.yaml"])

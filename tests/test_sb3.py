@@ -162,7 +162,7 @@ def test_an_illegal_action_is_refused_in_the_games_words():
     bad = (~env.action_masks()).argmax(axis=1)
     with pytest.raises(IllegalAction, match=r"player_\d of game 0 may not choose action \d+ \(.*\) now"):
         env.step(bad)
-    with pytest.raises(IllegalAction, match="an action is an integer from 0 to 447, got"):
+    with pytest.raises(IllegalAction, match="action must be an integer from 0 to 447, got"):
         env.step(np.array([-1, 10**6]))
 
 

@@ -229,7 +229,7 @@ def test_an_illegal_action_can_be_refused_instead() -> None:
 def test_what_is_no_action_is_refused(action: Any) -> None:
     env = SoloEnv(opponents=RANDOM)
     observation, _ = env.reset(seed=1)
-    with pytest.raises(ValueError, match="an action is an integer from 0 to 652, got"):
+    with pytest.raises(ValueError, match="action must be an integer from 0 to 652, got"):
         env.step(action)
     assert env.table.observations()[0].tobytes() == observation.tobytes()
 

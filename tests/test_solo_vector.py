@@ -97,7 +97,7 @@ def test_a_vector_can_refuse_illegal_actions_before_any_game_moves() -> None:
 def test_a_vector_refuses_what_are_no_actions(actions: Any) -> None:
     envs = SoloVectorEnv(3, opponents="random")
     envs.reset(seed=1)
-    with pytest.raises(IllegalAction, match=r"an action is an integer from 0 to 652|one action for each of 3 games"):
+    with pytest.raises(IllegalAction, match=r"action must be an integer from 0 to 652|one action for each of 3 games"):
         envs.step(np.array(actions))
 
 

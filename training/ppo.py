@@ -25,6 +25,7 @@ from sleuth_env.envs.binding import bound
 from sleuth_env.envs.snapshot import Snapshot, generator_of
 from sleuth_env.envs.vector import GameVectorEnv
 from sleuth_env.game import Bot, Records, opaque
+from sleuth_env.kernels import compiling
 from sleuth_env.matches.rating import win_shares
 from sleuth_env.matches.table import checked_actions
 from sleuth_env.policies.policy import Policy
@@ -36,7 +37,7 @@ from .decisions import Decisions, by_width, entropies, first_offered, log_probs_
 from .learner import Episode, Learned, Opponents
 from .network import check_same, device_of, make_network
 from .opponents import LEARNER_PLAYER, results_of
-from .rollout import OPEN, Rollout, advantages_of
+from .rollout import ENDED, OPEN, Rollout, advantages_of
 from .sparse import SparseRows, observed
 from .streams import generator_for, number_of, words_of
 
@@ -475,3 +476,15 @@ class PpoLearner:
         self._players = position["players"]
         self._lengths = position["lengths"]
         self._returns = position["returns"]
+
+
+def compile_kernels() -> None:
+    """Call every kernel of training with the types of arguments that it is called with."""
+    # Whoever calls this says so.
+    with compiling(announced=False):
+        rows = SparseRows.of(np.ones((2, 4), np.float32))
+        rows.take(np.arange(2))
+        rows.transposed(4)
+        rows.distinct_parts(np.arange(4, dtype=np.int32), 2, 2)
+        numbers = np.zeros(2, np.float32)
+        advantages_of(numbers, numbers, numbers, np.full(2, ENDED), 1.0, 0.95)

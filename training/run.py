@@ -9,6 +9,7 @@ that it was started with), ``league.csv`` (ratings),
 from __future__ import annotations
 
 import shutil
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 import yaml
-from filelock import BaseFileLock
+from filelock import BaseFileLock, FileLock, Timeout
 
 from sleuth_command import TYPED, complain, handled
 from sleuth_env.checks import one_line
@@ -34,17 +35,37 @@ from .config import Config, ConfigError, EvaluationConfig, differences
 from .curve import EVALUATION, SECONDS, STEPS, make_logger
 from .inputs import Inputs
 from .learner import Learned, Learner, Opponents
-from .lock import locked
 from .opponents import League, Pool
 from .streams import number_of
 from .terminal import OutputError, Screen, out_of_memory
 
+LOCK = "lock"
 # What a line of progress shows of a row of the curve.
 SHOWN = {
     "time/fps": "{:,.0f} steps/s",
     "rollout/win_share": "won {:.1%}",
     "rollout/ep_len_mean": "{:.0f} decisions a game",
 }
+
+
+def locked(folder: Path) -> BaseFileLock:
+    """Take the lock of a run folder until it is released, in whatever thread.
+
+    The system releases it however the process ends.
+
+    Raises:
+        ConfigError: another process trains in this folder, or its lock is not a file of its own.
+    """
+    path = folder / LOCK
+    # The lock opens what it finds: a link could lead to a file of somebody else's.
+    if path.is_symlink() or (path.exists() and not stat.S_ISREG(path.stat().st_mode)):
+        raise ConfigError(f"{path} is not a regular file: remove it if no process is training in {folder}")
+    lock = FileLock(path, timeout=0, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise ConfigError(f"{folder} is in use: another process is training in it") from error
+    return lock
 
 
 @dataclass

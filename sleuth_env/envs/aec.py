@@ -20,8 +20,8 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
-from ..actions import action_number, refusal
-from ..checks import check_choice, check_seed, whole_number
+from ..actions import IllegalAction, refusal
+from ..checks import check_choice, check_number, check_seed, whole_number
 from ..game import (
     CLOSED,
     NO_GAME,
@@ -206,8 +206,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        is_number = type(action) is int and 0 <= action < self._num_actions
-        number: int = action if is_number else action_number(action, self._num_actions)  # type: ignore[assignment]
+        number = check_number("action", action, 0, self._num_actions - 1, IllegalAction)
         buffers = self._buffers
         buffers.action[0] = number
         buffers.kernels.step(buffers.rules, self._states, buffers.action, buffers.taken, buffers.rewards)

@@ -43,8 +43,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ..actions import ILLEGAL_REWARD, ON_ILLEGAL, action_number, action_numbers
-from ..checks import check_choice, check_seed
+from ..actions import ILLEGAL_REWARD, ON_ILLEGAL, IllegalAction, action_numbers
+from ..checks import check_choice, check_number, check_seed
 from ..game import TERMINATED, TRUNCATED, Transcribed, make_options, needed
 from ..matches.players import Players
 from .binding import Bound
@@ -204,7 +204,7 @@ class GameSoloEnv(_Solo, gymnasium.Env[Any, int]):
         self.table.must_be_open()
         if self._over:
             raise gymnasium.error.ResetNeeded("the episode is over, or none has begun: call reset()")
-        number = action_number(action, table.num_actions)
+        number = check_number("action", action, 0, table.num_actions - 1, IllegalAction)
         legal = table.action_masks()[:, number]
         if not legal[0]:
             if self.illegal == "raise":

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.env_logger import EnvLogger
 
-from ..actions import ILLEGAL_REWARD, IllegalAction, action_number
+from ..actions import ILLEGAL_REWARD, IllegalAction
+from ..checks import check_number
 from .aec import GameEnv, Observation
 from .snapshot import Snapshot
 
@@ -44,7 +45,7 @@ class _TerminateIllegal(wrappers.BaseWrapper[str, Observation, int]):  # type: i
         except IllegalAction:
             raw = self.unwrapped
             # Once more an error unless it is one of the actions.
-            action_number(action, raw.action_space(raw.agent_selection).n)
+            check_number("action", action, 0, raw.action_space(raw.agent_selection).n - 1, IllegalAction)
             EnvLogger.warn_on_illegal_move()
             raw.forfeit(ILLEGAL_REWARD)
 

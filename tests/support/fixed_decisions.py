@@ -10,7 +10,7 @@ from sleuth_env.sleuth.clues import read_sheet
 from tests.support.bot_games import BotGames
 
 # The number of decisions for each game.
-GAMES = {Options(3): 120, Options(4, missing=2, double_interrogation=True): 40, Options(5, super_sleuth=True): 40}
+GAMES = {Options(3): 60, Options(4, missing=2, double_interrogation=True): 20, Options(5, super_sleuth=True): 20}
 
 
 def digest() -> str:

@@ -35,6 +35,10 @@ def all_options(draw: st.DrawFn, max_turns: st.SearchStrategy[int] = SOME_TURNS)
     )
 
 
+# The place of all variants combined in the following; then come those of several missing gems.
+ALL_COMBINED = 11
+
+
 def variants(num_players: int) -> list[Options]:
     """Return every option by itself, and all variants combined, for a number of players."""
     changes: list[dict] = [
@@ -67,12 +71,14 @@ def variants(num_players: int) -> list[Options]:
 
 
 ALL_VARIANTS = [options for n in PLAYER_COUNTS for options in variants(n)]
-# The same for tests that take seconds each. No rule is about five or six players alone: of these the
-# quick tests have the first and the last variant.
+# Every variant with three players. With more of them, the game without any, all of them combined, and
+# those of several missing gems, which three and four players alone have.
+QUICK_VARIANTS = [
+    options for n in PLAYER_COUNTS for at, options in enumerate(variants(n)) if n == 3 or at == 0 or at >= ALL_COMBINED
+]
+# The same as `ALL_VARIANTS` for tests that take a second each, the others among the long tests.
 EVERY_VARIANT = [
-    pytest.param(options, marks=pytest.mark.slow) if n in (5, 6) and 0 < at < len(variants(n)) - 1 else options
-    for n in PLAYER_COUNTS
-    for at, options in enumerate(variants(n))
+    options if options in QUICK_VARIANTS else pytest.param(options, marks=pytest.mark.slow) for options in ALL_VARIANTS
 ]
 # The yes-or-no options and the number of missing gems in every combination, for three and four
 # players.
