@@ -50,18 +50,15 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize("options", KINDS[:2], ids=option_name)
-def test_the_right_gems_are_given_the_probability_that_they_should_be_given(options: Options) -> None:
-    given_as_often_as_right(options, 100)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("options", KINDS, ids=option_name)
-def test_so_they_are_in_many_games(options: Options) -> None:
-    given_as_often_as_right(options, 600)
-
-
-def given_as_often_as_right(options: Options, games: int) -> None:
+@pytest.mark.parametrize(
+    ("options", "games"),
+    [
+        *((options, 100) for options in KINDS[:2]),
+        *(pytest.param(options, 600, marks=pytest.mark.slow) for options in KINDS),
+    ],
+    ids=lambda value: option_name(value) if isinstance(value, Options) else str(value),
+)
+def test_the_right_gems_are_given_the_probability_that_they_should_be_given(options: Options, games: int) -> None:
     rng = np.random.default_rng(1)
     given = []
     expected = 0.0
