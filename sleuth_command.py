@@ -16,8 +16,10 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Any, NoReturn, TextIO
 
+COMMAND = "sleuth_env.cli.commands"
 # What asks a process to stop, as far as the system has it: Ctrl-C, `kill`, a closed terminal, and on
 # Windows Ctrl-Break or a closed console.
 STOPPING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)]
@@ -151,12 +153,12 @@ def main() -> int:
     """Run the command ``sleuth`` and return its exit code."""
     with noted_signals() as came:
         try:
-            from sleuth_env.cli.commands import main as command
-
+            # By its name: the command stands above this file, and uses it.
+            command = import_module(COMMAND).main
             # What is imported may have swallowed the exception.
             if came:
                 raise KeyboardInterrupt
-            code = command()
+            code: int = command()
         except BaseException:
             if not came:
                 raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -238,6 +239,26 @@ def test_a_module_imports_only_what_the_table_allows(path: Path) -> None:
             assert any(other in ("", name) or name.startswith(other + ".") for other in allowed), (
                 f"{place(path)} imports {module}"
             )
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_no_modules_import_one_another_in_a_circle() -> None:
+    files = [*MODULES, *(ROOT / "training").glob("*.py"), ROOT / "sleuth_command.py"]
+    names = {module_name(path) for path in files}
+    graph = {
+        module_name(path): {
+            # What is imported from a package may be a module of its.
+            other
+            for module, taken, _ in imports(path)
+            for other in ({f"{module}.{name}" for name in taken} & names or {module} & names)
+        }
+        for path in files
+    }
+    graphlib.TopologicalSorter(graph).prepare()
 
 
 @pytest.mark.parametrize("path", MODULES, ids=place)

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 ONNX_SUFFIX = ".onnx"
 TORCH_SUFFIX = ".pt2"
-# What an exported network is given, and what it returns.
-INPUT = "observations"
-OUTPUT = "logits"
 
 
 def to_torch(policy: Policy) -> nn.Module:

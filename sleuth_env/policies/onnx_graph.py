@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from ..files import write_atomically
-from .export import INPUT, OUTPUT
 from .mlp import Layers, Mlp
 from .operations import LayerParts
 from .policy import Policy
 from .policy_file import PolicyError
 
+# What a graph is given, and what it returns.
+INPUT = "observations"
+OUTPUT = "logits"
 OPSET = 18
 IR_VERSION = 10  # which the runtimes of that opset read
 
