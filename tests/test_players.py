@@ -429,6 +429,16 @@ def test_models_of_other_kinds_play_by_torch(folder: Path, kind: str):
     assert play_match(sleuth, THREE, [player, "random", "random"], 2).games == 6
 
 
+def test_a_model_that_does_more_than_its_layers_is_no_policy_file():
+    from sleuth_env import policy_from_sb3
+    from sleuth_env.policies.policy_file import PolicyError
+
+    trained = model(policy_kwargs={"net_arch": [16, 8]})
+    trained.policy.action_net.register_forward_hook(lambda module, given, found: found * 2)
+    with pytest.raises(PolicyError, match="something else than its linear layers"):
+        policy_from_sb3(trained, THREE)
+
+
 def test_a_model_acts_as_its_policy_file_does(folder: Path):
     from sleuth_env import policy_from_sb3
 

@@ -64,11 +64,11 @@ def deal_of(options: Options, state: np.ndarray, seat: int) -> np.ndarray:
 
 
 def moments(options: Options, players=(PATIENT, LIVELY, RASH, KNOWING), seed: int = 0) -> list[np.ndarray]:
-    """Return moments of some games, every fifth and all of the rounds of offers, none of them the end."""
+    """Return moments of some games, every tenth and more of the rounds of offers, none of them the end."""
     found = []
     for player in players:
         states = play(options, seed, player).states[:-1]
-        found += [state for i, state in enumerate(states) if i % 5 == 0 or (state["phase"][0] == OFFER and i % 2)]
+        found += [state for i, state in enumerate(states) if i % 10 == 0 or (state["phase"][0] == OFFER and i % 5 == 1)]
     return found
 
 

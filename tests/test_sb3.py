@@ -307,6 +307,43 @@ def test_shares_that_make_no_sense_are_refused(shares: Any):
         SleuthVecEnv(2, opponents=["random", "sheet"], shares=shares, num_players=3)
 
 
+def test_nobody_is_no_opponent():
+    with pytest.raises(ValueError, match=r"opponents must be at least one player, got \[\]"):
+        SleuthVecEnv(2, opponents=[], num_players=3)
+
+
+def test_shares_may_be_as_large_as_can_be():
+    env = SleuthVecEnv(64, opponents=["random", "sheet"], shares=[1e308, 1e308], num_players=3)
+    env.reset()
+    assert {int(seat) for seat in np.unique(env.table.seats)} >= {0, 1}
+
+
+class Failing:
+    """Fail at the first decision."""
+
+    name = "failing"
+
+    def __init__(self) -> None:
+        self.fails = False
+
+    def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        if self.fails:
+            raise RuntimeError("no more")
+        return legal.argmax(axis=1)
+
+
+def test_a_reset_that_an_opponent_breaks_off_has_changed_nothing():
+    opponent = Failing()
+    env = SleuthVecEnv(2, opponents=opponent, learner_seat=2, num_players=3, first_player="seat_0")
+    env.reset()
+    opponent.fails = True
+    before = env.get_state()
+    with pytest.raises(RuntimeError, match="no more"):
+        env.env_method("reset", seed=99, indices=[0])
+    after = env.get_state()
+    assert (after.streams, after.states.tobytes()) == (before.streams, before.states.tobytes())
+
+
 def test_settings_that_make_no_sense_are_refused():
     with pytest.raises(ValueError, match='learner_seat must be "random" or a seat from 0 to 2, got 3'):
         SleuthVecEnv(2, learner_seat=3, num_players=3)
@@ -342,7 +379,11 @@ def test_the_methods_of_a_vec_env_work():
     env.reset()
     assert len(env.env_method("action_masks", indices=[0, 2])) == 2
     assert env.env_method("action_masks", indices=1)[0].shape == (env.action_space.n,)
-    for wrong in (True, np.True_):
+    with pytest.raises(
+        TypeError, match=r"^reset\(\): got an unexpected keyword argument 'foo'; it is called as reset\("
+    ):
+        env.env_method("reset", indices=[0], foo=1)
+    for wrong in (True, np.True_, [[0, 1], [1, 2]]):
         with pytest.raises(ValueError, match="indices must be environments from 0 to"):
             env.get_attr("num_envs", indices=wrong)
     assert env.get_attr("record") == ["sheet"] * 3

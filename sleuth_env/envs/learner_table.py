@@ -94,16 +94,13 @@ class LearnerTable(Table):
         Games under way keep theirs.
         """
         players = listed(opponents)
+        if not players:
+            raise ValueError(f"opponents must be at least one player, got {shown(opponents)}")
         try:
             weights = np.ones(len(players)) if shares is None else np.asarray(shares, float)
         except (TypeError, ValueError):
             weights = np.empty(0)
-        if (
-            not players
-            or weights.shape != (len(players),)
-            or not (weights >= 0).all()
-            or not 0 < weights.sum() < np.inf
-        ):
+        if weights.shape != (len(players),) or not (weights >= 0).all() or not 0 < weights.max() < np.inf:
             raise ValueError(
                 "opponents need one share each, not negative and not all zero, "
                 f"got {len(players)} opponents with shares {shown(shares)}"
@@ -117,6 +114,8 @@ class LearnerTable(Table):
         self.bots = bots
         self._identities.note(drawn, players, seated)
         self._line_up = np.array([number_of[id(bot)] for bot in drawn])
+        # By the largest first: their sum may be beyond what a float holds.
+        weights = weights / weights.max()
         self._shares = weights / weights.sum()
 
     # --- games ---

@@ -9,8 +9,9 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 
 from __future__ import annotations
 
+import inspect
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..actions import ILLEGAL_REWARD, ON_ILLEGAL, action_numbers
-from ..checks import check_choice, check_seed, shown
+from ..checks import called_by, check_choice, check_seed, shown
 from ..game import TRUNCATED, Game, Transcribed, load_game, make_options, needed
 from ..matches.players import Players
 from ..matches.rating import win_shares
@@ -258,23 +259,35 @@ class LearnerGames(Bound):
             AttributeError: there is no such method.
         """
         rows = self._indices(indices)
-        if method_name in ("action_masks", "render", "reveal"):
-            found = {"action_masks": self.action_masks, "render": self._drawings, "reveal": self._reveal}[method_name]
-            every = list(found(*args, **kwargs))
-            return [every[row] for row in rows]
-        if method_name == "seed":
-            return [*self._seed_some(rows, *args, **kwargs)]
-        if method_name == "reset":
-            return self._reset_some(rows, *args, **kwargs)
-        self._must_be_all(f"{method_name}()", rows)
-        result = getattr(self, method_name)(*args, **kwargs)
-        return [result for _ in rows]
+        of_each: dict[str, Callable[..., Any]] = {
+            "action_masks": lambda: self._of_some(rows, self.action_masks()),
+            "render": lambda: self._of_some(rows, self._drawings()),
+            "reveal": lambda: self._of_some(rows, self._reveal()),
+            "seed": lambda seed=None: self._seed_some(rows, seed),
+            "reset": lambda seed=None, options=None: self._reset_some(rows, seed),
+        }
+        method = of_each.get(method_name)
+        if method is None:
+            self._must_be_all(f"{method_name}()", rows)
+            result = getattr(self, method_name)(*args, **kwargs)
+            return [result for _ in rows]
+        try:
+            inspect.signature(method).bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{method_name}(): {error}; it is called as {called_by(method_name, method)}") from None
+        return list(method(*args, **kwargs))
 
-    def _reset_some(self, rows: list[int], seed: int | None = None, options: Any = None) -> list[Any]:
+    @staticmethod
+    def _of_some(rows: list[int], every: Any) -> list[Any]:
+        every = list(every)
+        return [every[row] for row in rows]
+
+    def _reset_some(self, rows: list[int], seed: int | None) -> list[Any]:
         """Deal some games again, as ``reset`` of a single environment does; return observations and infos of each."""
-        if seed is not None:
-            self._seed_some(rows, seed)
-        seen = self._reset(rows)
+        with self.table.undone_on_error():
+            if seed is not None:
+                self._seed_some(rows, seed)
+            seen = self._reset(rows)
         return [(self._row_of(seen, row), dict(self.reset_infos[row])) for row in rows]
 
     def _row_of(self, seen: Any, row: int) -> Any:
@@ -364,12 +377,14 @@ class LearnerGames(Bound):
         try:
             if isinstance(indices, (bool, np.bool_)):
                 raise TypeError("NumPy takes it for another axis")
-            chosen: list[int] = np.atleast_1d(self._rows if indices is None else self._rows[indices]).tolist()
+            chosen = np.atleast_1d(self._rows if indices is None else self._rows[indices])
+            if chosen.ndim > 1:
+                raise IndexError("several lists in one")
         except (IndexError, TypeError, ValueError):
             raise ValueError(
                 f"indices must be environments from 0 to {len(self._rows) - 1}, got {shown(indices)}"
             ) from None
-        return chosen
+        return [int(row) for row in chosen]
 
 
 def vec_env_class(game: Game, name: str) -> type:

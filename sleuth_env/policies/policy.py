@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import check_number, shown
 from ..doors import ANY, array, decision
 from ..files import write_atomically
 from ..game import GAMES, Game, OfGame, check_game, check_options, load_game
@@ -74,7 +75,7 @@ class Policy(OfGame):
 
     Raises:
         PolicyError: the network does not fit the observation or the actions, or its weights are not
-            usable.
+            usable; or ``steps`` is not a whole number of at least 0.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class Policy(OfGame):
         self.record = record
         self.network = network
         self.greedy = greedy
-        self.steps = steps
+        self.steps = check_number("steps", steps, 0, error=PolicyError)
         self.name = name
         network.fit(game, options, record)
         self.rules = game.make_rules(options)
@@ -207,10 +208,11 @@ def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str], w
         policy: what to write.
         path: where; ends in ``.safetensors``.
         versions: of the packages that made it.
-        win_share: the mean of its win shares in an evaluation.
+        win_share: the mean of its win shares in an evaluation, from 0 to 1.
 
     Raises:
-        PolicyError: the name does not end so.
+        PolicyError: the name does not end so, or what the file is to say besides is not of its kind;
+            nothing has been written.
 
     >>> from sleuth_env import load_policy, save_policy
     >>> save_policy(load_policy("pretrained:4p"), "copy.safetensors", versions={})  # doctest: +SKIP
@@ -219,6 +221,9 @@ def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str], w
         raise PolicyError(f"the name of a policy file must end in {SUFFIX}, got {str(path)!r}")
     from safetensors.numpy import save
 
+    texts = [*versions, *versions.values()] if isinstance(versions, Mapping) else [None]
+    if not all(isinstance(text, str) for text in texts):
+        raise PolicyError(f"versions must map names of packages to texts, got {shown(versions)}")
     layout = policy.game.observation_layout(policy.options, policy.record)
     metadata = {
         "format": FORMAT,
@@ -232,9 +237,16 @@ def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str], w
         "architecture": json.dumps(policy.network.architecture()),
         "steps": str(policy.steps),
         "versions": json.dumps(dict(versions)),
-        "win_share": json.dumps(win_share),
+        "win_share": json.dumps(None if win_share is None else _share(win_share)),
     }
     write_atomically(Path(path), in_order(save(policy.network.tensors(), metadata)))
+
+
+def _share(value: Any) -> float:
+    """Return a win share as a float."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)) or not 0 <= value <= 1:
+        raise PolicyError(f"win_share must be a number from 0 to 1, or None, got {shown(value)}")
+    return float(value)
 
 
 def _blocks(layout: Any) -> str:

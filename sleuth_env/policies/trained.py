@@ -9,12 +9,15 @@ Axis letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import shown
 from ..doors import decision
 from ..game import DEFAULT_GAME, Game, OfGame, check_game, check_options, game_of, load_game
 from .mlp import Layer, Mlp
@@ -26,6 +29,11 @@ ALLOW = "allow_pickle=True (--allow-pickle on the command line)"
 # What may lie between linear layers, by the names of the classes of torch and what `Mlp` calls them.
 _ACTIVATIONS = {"ReLU": "relu", "Tanh": "tanh"}
 _PASSED_OVER = ("Identity", "Flatten", "Dropout")
+# Observations by which a network is compared with the policy that is made of it, and how far its
+# logits may differ: by a share of how far they are apart, and by one of their size.
+NUM_PROBES = 8
+SAME = 1e-3
+ROUNDING = 1e-5
 # The keys of observations that are dictionaries.
 OBSERVATION = "observation"
 ACTION_MASK = "action_mask"
@@ -62,7 +70,8 @@ def policy_from_torch(
         steps: decisions it was trained on.
 
     Raises:
-        PolicyError: it has other layers, or does not fit the observation and the actions.
+        PolicyError: it has other layers, computes something else than these one after the other, or
+            does not fit the observation and the actions.
 
     >>> from sleuth_env import Options, policy_from_torch
     >>> from torch import nn
@@ -71,7 +80,10 @@ def policy_from_torch(
     [64]
     """
     game = _game_for(options, game)
-    return Policy(game, options, game.RECORDS[0] if record is None else record, _mlp([network]), False, steps, name)
+    record = game.RECORDS[0] if record is None else record
+    policy = Policy(game, options, record, _mlp([network], name), False, steps, name)
+    _check_same(policy, lambda observations: _applied(network, observations, name))
+    return policy
 
 
 def policy_from_sb3(
@@ -97,7 +109,7 @@ def policy_from_sb3(
     policy = getattr(model, "policy", model)
     record = _record(game, options, policy.observation_space, name) if record is None else record
     steps = int(getattr(model, "num_timesteps", 0))
-    return Policy(game, options, record, _mlp(_parts(policy, name)), False, steps, name)
+    return _plain(game, options, record, policy, False, steps, name)
 
 
 def load_model(
@@ -133,7 +145,7 @@ def load_model(
     if getattr(policy.action_space, "n", None) != size:
         raise PolicyError(f"{path} was trained for other actions: {policy.action_space}, and this game has {size}")
     try:
-        return Policy(game, options, record, _mlp(_parts(policy, name)), greedy, 0, name)
+        return _plain(game, options, record, policy, greedy, 0, name)
     except PolicyError:
         # Another architecture, such as one with features of its own: played by torch.
         return TorchPolicy(game, options, record, policy, greedy, name)
@@ -202,24 +214,95 @@ def _parts(policy: Any, name: str) -> list[Any]:
     return [extractor.policy_net, policy.action_net]
 
 
-def _mlp(modules: list[Any]) -> Mlp:
+def _plain(game: Game, options: Any, record: str, policy: Any, greedy: bool, steps: int, name: str) -> Policy:
+    """Return a policy of Stable-Baselines3 as one that needs no torch.
+
+    Raises:
+        PolicyError: it is not a perceptron of plain observations.
+    """
+    plain = Policy(game, options, record, _mlp(_parts(policy, name), name), greedy, steps, name)
+    by_torch = TorchPolicy(game, options, record, policy, greedy, name)
+    all_legal = np.ones((NUM_PROBES, game.num_actions(options)), np.uint8)
+    _check_same(plain, lambda observations: by_torch.logits(observations, all_legal))
+    return plain
+
+
+def _mlp(modules: list[Any], name: str) -> Mlp:
     """Return the perceptron that modules of torch make up, one after the other."""
     layers: list[Layer] = []
     activations: list[str] = []
-    leaves = [leaf for part in modules for leaf in part.modules() if not any(leaf.children())]
-    for module in leaves:
+    for module in chain.from_iterable(_leaves(part, name) for part in modules):
         kind = type(module).__name__
         if kind == "Linear":
-            weight = module.weight.detach().cpu().numpy()
-            bias = np.zeros(len(weight), np.float32) if module.bias is None else module.bias.detach().cpu().numpy()
-            layers.append((weight.copy(), bias.copy()))
+            layers.append((_numbers(module.weight, name), _numbers(module.bias, name, len(module.weight))))
         elif kind in _ACTIVATIONS and len(activations) == len(layers) - 1:
             activations.append(_ACTIVATIONS[kind])
         elif kind not in _PASSED_OVER:
-            raise PolicyError(f"a policy has linear layers with ReLU or Tanh between them, got {module}")
+            raise PolicyError(f"{name} must have linear layers with ReLU or Tanh between them, got {module}")
     if len(set(activations)) > 1 or len(activations) != max(len(layers) - 1, 0):
-        raise PolicyError(f"a policy has the same activation between all its layers, got {activations}")
+        raise PolicyError(f"{name} must have the same activation between all its layers, got {activations}")
     return Mlp(layers, activations[0] if activations else "relu")
+
+
+def _leaves(module: Any, name: str) -> Iterator[Any]:
+    """Iterate over the layers of a module of torch in their order; one may be there several times."""
+    try:
+        from torch import nn
+    except ImportError as error:
+        raise PolicyError('a network of torch needs torch: pip install torch, or "sleuth-env[train]"') from error
+    if not isinstance(module, nn.Module):
+        raise PolicyError(f"{name} must be a torch.nn.Sequential of linear layers, got {shown(module)}")
+    parts = list(module) if isinstance(module, nn.Sequential) else list(module.children())
+    if not parts:
+        yield module
+    for part in parts:
+        yield from _leaves(part, name)
+
+
+def _numbers(tensor: Any, name: str, size: int = 0) -> NDArray[np.float32]:
+    """Return a tensor's numbers (f4); for None as many zeros as its size."""
+    if tensor is None:
+        return np.zeros(size, np.float32)
+    try:
+        numbers: NDArray[np.float32] = tensor.detach().cpu().float().numpy().copy()
+    # Tensors without data, quantised ones, whatever else torch has.
+    except (RuntimeError, NotImplementedError, TypeError) as error:
+        raise PolicyError(f"{name} has weights that cannot be read as numbers: {error}") from error
+    return numbers
+
+
+def _applied(network: Any, observations: NDArray[np.float32], name: str) -> NDArray[np.float32]:
+    """Return what a network of torch makes of observations (f4 [B, N]) when it does not train."""
+    import torch
+
+    try:
+        with torch.no_grad():
+            # A copy: neither its parameters nor whether it trains is changed.
+            found = copy.deepcopy(network).cpu().float().eval()(torch.from_numpy(observations))
+            return np.asarray(found, np.float32)
+    # A forward pass of somebody else's.
+    except Exception as error:
+        raise PolicyError(f"{name} cannot be applied to observations: {error!r}") from error
+
+
+def _check_same(policy: Policy, logits_of: Callable[[NDArray[np.float32]], NDArray[np.float32]]) -> None:
+    """Check that a policy gives the probabilities that the network gives from which it was made.
+
+    Raises:
+        PolicyError: it does not: the network does more than apply its layers one after the other.
+    """
+    size = policy.game.observation_layout(policy.options, policy.record).size
+    probes = np.random.default_rng(0).random((NUM_PROBES, size), np.float32)
+    found = policy.logits(probes).astype(np.float64)
+    wanted = logits_of(probes).astype(np.float64)
+    if found.shape == wanted.shape:
+        # What is added to all logits of a row changes no probability.
+        rounding = ROUNDING * np.abs(found).max()
+        found -= found.mean(axis=1, keepdims=True)
+        wanted -= wanted.mean(axis=1, keepdims=True)
+        if np.allclose(found, wanted, rtol=0, atol=SAME * np.abs(wanted).max() + rounding):
+            return
+    raise PolicyError(f"{policy.name} computes something else than its linear layers one after the other")
 
 
 class TorchPolicy(OfGame):
