@@ -18,6 +18,7 @@ from sleuth_env.policies.mlp import Mlp
 from sleuth_env.policies.policy import Policy, save_policy
 from sleuth_env.policies.policy_file import pretrained_names
 from sleuth_env.sleuth import Options
+from tests.support.policies import random_policy
 from tests.support.terminal import played_game, said, type_in
 from training.config import ConfigError, make_config
 
@@ -77,6 +78,34 @@ def test_a_match_as_json_says_all_that_was_played(tmp_path: Path, capsys: pytest
     assert [set(entry) for entry in result["entries"]] == [{"name", *numbers}] * 2
     assert [set(entry["counts"]) for entry in result["entries"]] == [{"wrong_accusations"}] * 2
     assert "options: winners=2 super_sleuth=True" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["match", "p.safetensors", "random", "random", "--json", "p.safetensors"],
+        ["match", "p.safetensors", "random", "random", "--json", "./link.json"],
+        ["evaluate", "p.safetensors", "--against", "random", "--json", "p.safetensors"],
+        ["evaluate", "random", "--against", "mine.py:First", "--json", "mine.py"],
+        ["play", "--opponents", "mine.py:First", "--save", "mine.py"],
+    ],
+    ids=" ".join,
+)
+def test_a_file_from_which_somebody_plays_is_not_written(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("p.safetensors", "mine.py"):
+        Path(name).write_text("what it was")
+    Path("link.json").symlink_to("p.safetensors")
+    # The file is not read before that.
+    size = [] if words[0] == "play" else ["--games", "6"]
+    if words[:2] == ["evaluate", "p.safetensors"]:
+        save_policy(random_policy(), "p.safetensors", {})
+    before = Path("p.safetensors").read_bytes()
+    assert main([*words, *size]) == 2
+    assert "cannot be written: it is the file of the player" in capsys.readouterr().err
+    assert (Path("p.safetensors").read_bytes(), Path("mine.py").read_text()) == (before, "what it was")
 
 
 def test_json_to_stdout_is_nothing_but_json(capsys: pytest.CaptureFixture[str]) -> None:

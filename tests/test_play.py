@@ -16,7 +16,7 @@ import pytest
 from sleuth_env import sleuth
 from sleuth_env.cli.commands import main
 from sleuth_env.cli.screen import in_columns
-from sleuth_env.cli.session import COMMANDS, QuitError, Session
+from sleuth_env.cli.session import COMMANDS, Begun, QuitError, Session
 from sleuth_env.game import MissingPartError, Telling, has_part
 from sleuth_env.matches.table import LEARNER_SEAT
 from sleuth_env.sleuth import Options, draw_belief, make_bot
@@ -437,7 +437,7 @@ def with_mindful(lines: list[str], record: Any = None) -> tuple[Session, list[An
 
     options = Options(num_players=3, first_player="seat_0")
     bots = [Mindful(asked)] * 2
-    session = Session(sleuth, options, bots, 0, 5, read, lambda text: None, record=record)
+    session = Session(sleuth, options, bots, 0, 5, read, lambda text: None, begun=record and Begun(record))
     with pytest.raises(EOFError):
         session.run()
     return session, asked
@@ -517,6 +517,44 @@ def test_what_was_decided_before_a_game_was_left_can_be_taken_back(
     assert told.count("There is no decision of yours to take back.") == 1
     assert "# decisions taken back: 3\n" in path.read_text()
     assert 0 == len(sleuth.parse_game(path.read_text()).actions) < taken
+
+
+def test_what_wait_took_is_no_decision_in_a_game_that_is_gone_on_with_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = []
+    lines = "wait\nexchange\nexchange\n"
+    for name, typed in (("whole", f"{lines}undo\n"), ("left", lines)):
+        path = tmp_path / name
+        played(monkeypatch, capsys, typed, "--save", str(path))
+        texts.append(path.read_text())
+    assert re.search(r"^# steps that wait took: \d+( \d+)+$", texts[1], re.M)
+    type_in(monkeypatch, "undo\n")
+    assert main(["play", "--continue", str(path), "--save", str(path)]) == 0
+    assert path.read_text() == texts[0]
+
+
+@pytest.mark.parametrize("steps", ["0", "1 x", "99999", "-1", "9" * 5000])
+def test_steps_that_are_none_are_refused(
+    steps: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "game.txt"
+    played(monkeypatch, capsys, "exchange\n", "--save", str(path))
+    path.write_text(f"{path.read_text()}# steps that wait took: {steps}\n")
+    assert main(["play", "--continue", str(path)]) == 2
+    assert "this line does not name steps from 1 to" in said(capsys)[1]
+
+
+def test_decisions_may_be_taken_back_as_often_as_one_gets_further(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr("sleuth_env.cli.streams.MOST_FRUITLESS", 3)
+        output = played(monkeypatch, capsys, "wait\n" + "exchange\nundo\nwait\nexchange\n" * 5)
+    assert output.count("Your last decision was taken back.") == 5
+    type_in(monkeypatch, "exchange\nundo\n" * 110)
+    assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 2
+    assert said(capsys)[1] == "sleuth: the input has 100 decisions taken back without getting further\n"
 
 
 def test_a_game_against_a_bundled_policy_is_gone_on_with(

@@ -193,6 +193,25 @@ def listed(text: str, flag: str) -> list[str]:
     return names
 
 
+def check_no_player(name: str | None, game: Game, players: Iterable[str]) -> None:
+    """Refuse to write a file from which somebody plays."""
+    # Late, for it imports what plays.
+    from ..matches.players import source_of
+
+    for player in players:
+        source = source_of(player, game)
+        if name is not None and source is not None and _are_same(name, source):
+            raise CommandError(f"{name} cannot be written: it is the file of the player {player}")
+
+
+def _are_same(name: str, path: Path) -> bool:
+    try:
+        return os.path.samefile(name, path)
+    # One of them is not there.
+    except (OSError, ValueError):
+        return False
+
+
 def check_writable(name: str | None) -> None:
     """Find out before a long run, not after it, that a file cannot be written."""
     if name is None or name == "-":

@@ -11,7 +11,7 @@ from .. import __version__
 from ..game import Game, make_options
 from ..matches.match import evaluate
 from ..policies.policy_file import PolicyError, names_file, other_game, read_metadata
-from .arguments import LISTED, check_writable, given_options, listed
+from .arguments import LISTED, check_no_player, check_writable, given_options, listed
 from .parser import Parser, add_game, add_options, add_sizes, chosen_game, command_parser, seats_help
 from .report import evaluation_lines, progress_bar, put
 
@@ -45,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
     """Play the matches and show how the player did."""
     check_writable(args.json)
     baselines = list(dict.fromkeys(listed(args.against, "--against")))
+    check_no_player(args.json, args.game, [args.player, *baselines])
     options = _options(args.game, args.player, given_options(args.game, args.options))
     rotations = options.num_players
     deals = -(-args.games // rotations)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from .. import __version__
 from ..matches.match import num_rotations, play_match
 from ..options import OptionError
-from .arguments import CommandError, check_writable, named_options
+from .arguments import CommandError, check_no_player, check_writable, named_options
 from .parser import Parser, add_game, add_options, add_sizes, chosen_game, command_parser, seats_help
 from .report import match_lines, progress_bar, put
 
@@ -40,6 +40,7 @@ def make_parser(words: Sequence[str]) -> Parser:
 def run(args: argparse.Namespace) -> int:
     """Play the match and show its result."""
     check_writable(args.json)
+    check_no_player(args.json, args.game, args.seats)
     try:
         options = named_options(args.game, args.options, num_players=len(args.seats))
     except OptionError as error:

@@ -12,10 +12,19 @@ from ..checks import check_number, one_line
 from ..game import DEFAULT_GAME, Transcribed, load_game, needed
 from ..matches.players import make_players
 from ..policies.policy_file import PolicyError, located
-from .arguments import LISTED, CommandError, check_writable, file_name, listed, named_options, perhaps_whole
+from .arguments import (
+    LISTED,
+    CommandError,
+    check_no_player,
+    check_writable,
+    file_name,
+    listed,
+    named_options,
+    perhaps_whole,
+)
 from .parser import Parser, add_game, add_greedy, add_options, add_seed, chosen_game, command_parser, seats_help
 from .replay import MOST_TEXT, game_of
-from .session import SAVED, QuitError, Session, line_reader
+from .session import SAVED, Begun, QuitError, Session, line_reader
 from .streams import WriteError, called, in_colour, read_text, show, warn_of_a_narrow_terminal, write_text
 
 DESCRIPTION = (
@@ -27,6 +36,7 @@ PLAYERS = 3
 # What a game text says, in a comment, of how it was played.
 REMARK = re.compile(r"^# sleuth play --seat (\d{1,3}) --seed (\d{1,20}) --opponents (\S+)( --greedy)?$", re.M)
 TAKEN_BACK = re.compile(r"^# decisions taken back: (\d{1,9})$", re.M)
+WAITED = re.compile(r"^# steps that wait took:(.*)$", re.M)
 
 
 def make_parser(words: Sequence[str]) -> Parser:
@@ -84,7 +94,6 @@ def run(args: argparse.Namespace) -> int:
         players = PLAYERS if args.players is None else args.players
         options = named_options(args.game, args.options, num_players=players)
         session = _session(args, options, args.opponents or args.game.DEFAULT_BOT)
-    check_writable(args.save)
     warn_of_a_narrow_terminal(session.telling.COLUMNS)
     try:
         _show(f"Seed {session.seed}.")
@@ -117,14 +126,14 @@ def seat_word(text: str) -> int | str:
     return perhaps_whole(text.removeprefix("player_"))
 
 
-def _session(
-    args: argparse.Namespace, options: Any, opponents: str, record: Any = None, taken_back: int = 0
-) -> Session:
+def _session(args: argparse.Namespace, options: Any, opponents: str, begun: Begun | None = None) -> Session:
     """Make the session of a new game, or of one that is gone on with, see `Session`."""
     seat = 0 if args.seat is None else args.seat
     check_number("--seat", seat, 0, options.num_players - 1, CommandError)
     seed = secrets.randbits(32) if args.seed is None else args.seed
     names = _opponent_names(options, opponents)
+    check_writable(args.save)
+    check_no_player(args.save, args.game, names)
     bots = make_players(args.game, options, names, args.greedy, args.allow_pickle)
     reader = line_reader()
     return Session(
@@ -136,8 +145,7 @@ def _session(
         reader,
         _show,
         in_colour(),
-        record=record,
-        taken_back=taken_back,
+        begun=begun,
         confirm=not args.no_confirm,
         remark=f"--opponents {','.join(map(one_line, names))}{' --greedy' * args.greedy}",
     )
@@ -169,7 +177,18 @@ def _continued(args: argparse.Namespace) -> Session:
         args.seat = int(found[1]) if args.seat is None else args.seat
         args.seed = int(found[2]) % 2**64 if args.seed is None else args.seed
     taken_back = TAKEN_BACK.search(text)
-    return _session(args, record.options, opponents, record, int(taken_back[1]) if taken_back else 0)
+    begun = Begun(record, int(taken_back[1]) if taken_back else 0, _waited(text, record, called(args.continued)))
+    return _session(args, record.options, opponents, begun)
+
+
+def _waited(text: str, record: Any, name: str) -> frozenset[int]:
+    """Return which actions a text says that `wait` has taken, by their numbers from 0."""
+    found = WAITED.search(text)
+    words = found[1].split() if found else []
+    steps = [int(word) if word.isdecimal() and len(word) <= len(str(len(record.actions))) else 0 for word in words]
+    if found and not all(0 < step <= len(record.actions) for step in steps):
+        raise CommandError(f"{name}: this line does not name steps from 1 to {len(record.actions)}: {found[0][:100]!r}")
+    return frozenset(step - 1 for step in steps)
 
 
 def _harmless_opponents(args: argparse.Namespace, names: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import count
@@ -44,6 +45,7 @@ CONSIDERED = 16
 ALIKE = 0.7
 LISTED = 8
 QUOTED = 60
+DECIDING_NOTHING = "lines in a row that decide nothing"
 # Lines of a terminal that has room for a drawing and a menu.
 ROOMY = 32
 SAVED = "Saved to {}: it shows every hidden card; sleuth replay tells it."
@@ -51,6 +53,21 @@ SAVED = "Saved to {}: it shows every hidden card; sleuth replay tells it."
 
 class QuitError(Exception):
     """The person has left the game."""
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A game that was left, as its text says.
+
+    Args:
+        record: the game, as `parse_game` returns it.
+        taken_back: number of decisions that had been taken back.
+        waited: which of the person's actions `wait` took for them, by their numbers from 0.
+    """
+
+    record: Any
+    taken_back: int = 0
+    waited: frozenset[int] = frozenset()
 
 
 def line_reader() -> Callable[[str, Sequence[str]], str]:
@@ -100,9 +117,8 @@ class Session:
             completed; EOFError at the end of input.
         write: shows a text.
         colour: whether the sheet is coloured.
-        record: a game that is gone on with, as `parse_game` returns it; the seed then settles no
-            more than the bots' random choices.
-        taken_back: the number of decisions that had been taken back in it.
+        begun: a game that is gone on with; the seed then settles no more than the bots' random
+            choices.
         confirm: whether to ask before an action that may lose the game is taken.
         remark: what a saved text says of the opponents, as the words of a command.
 
@@ -120,8 +136,7 @@ class Session:
         read: Callable[[str, Sequence[str]], str],
         write: Callable[[str], object],
         colour: bool = False,
-        record: Any = None,
-        taken_back: int = 0,
+        begun: Begun | None = None,
         confirm: bool = True,
         remark: str = "",
     ) -> None:
@@ -143,18 +158,22 @@ class Session:
         self.table = Table(game, options, 1, opponents, seats)
         self.table.deal(0, seed)
         self.actions: list[int] = []
-        self.undone = 0
-        self._undone_before = taken_back
+        self.undone = 0 if begun is None else begun.taken_back
         self._decided: list[int] = []  # how many actions had been taken before each of the person's decisions
+        self._waited: set[int] = set() if begun is None else set(begun.waited)  # the same of what `wait` has taken
+        # The most decisions that the person has taken, and how many have been taken back since.
+        self._furthest = 0
+        self._futile = 0
         self._waits = False
         self._listed: dict[int, str] = {}
         self._doubtful = ""
         self._before: Any = None  # what the person knew before the last action
-        if record is not None:
-            self.table.states[0] = record.first_state
+        if begun is not None:
+            self.table.states[0] = begun.record.first_state
         self.first_state = self.table.states[0].copy()
-        if record is not None:
-            self._decided = self._go_to(record.actions.tolist())
+        if begun is not None:
+            own = self._go_to(begun.record.actions.tolist())
+            self._decided = [taken for taken in own if taken not in self._waited]
 
     @property
     def view(self) -> Any:
@@ -169,9 +188,10 @@ class Session:
 
     def _remarks(self) -> Iterator[str]:
         yield f"sleuth play --seat {self.seat} --seed {self.seed} {self.remark}".rstrip()
-        undone = self._undone_before + self.undone
-        if undone:
-            yield f"decisions taken back: {undone}"
+        if self.undone:
+            yield f"decisions taken back: {self.undone}"
+        if self._waited:
+            yield f"steps that wait took: {' '.join(str(taken + 1) for taken in sorted(self._waited))}"
 
     @cached_property
     def action_names(self) -> list[str]:
@@ -208,7 +228,7 @@ class Session:
         """Let the person look back on a finished game until they leave it or the input ends."""
         self._prose("Type review to see what you knew at each of your turns, save FILE to keep the game; Enter ends.")
         for fruitless in count():
-            check_fruitless(fruitless)
+            check_fruitless(fruitless, DECIDING_NOTHING)
             try:
                 typed = self.read("the game is over> ", LAST_COMMANDS)
             except EOFError:
@@ -240,6 +260,7 @@ class Session:
         legal = {self.action_names[a]: int(a) for a in np.flatnonzero(self.table.legal(0)[0])}
         unsaid = self.telling.unsaid(self.options, self.view)
         if self._waits and unsaid in legal and not self._can_prove():
+            self._waited.add(len(self.actions))
             self.table.step(0, legal[unsaid])
             return True
         self._listed = {}
@@ -248,11 +269,10 @@ class Session:
         if not fresh and self._out_of_offers(legal):
             self._show_sheet()
         self._announce_decision()
-        # Decisions that are taken back lead nowhere, either.
-        check_fruitless(self.undone)
+        check_fruitless(self._futile, "decisions taken back without getting further")
         fruitless = 0
         while True:
-            check_fruitless(fruitless)
+            check_fruitless(fruitless, DECIDING_NOTHING)
             fruitless += 1
             prompt = self.telling.prompt(self.options, self.view)
             line = self.read(f"{prompt}> ", [*self.commands, *legal]).strip()
@@ -261,6 +281,9 @@ class Session:
                 return False
             if name is not None:
                 self._decided.append(len(self.actions))
+                if len(self._decided) > self._furthest:
+                    self._furthest = len(self._decided)
+                    self._futile = 0
                 self.table.step(0, legal[name])
                 return True
 
@@ -429,7 +452,9 @@ class Session:
             return
         kept = self._decided.pop()
         self._waits = False
+        self._waited = {taken for taken in self._waited if taken < kept}
         self.undone += 1
+        self._futile += 1
         self._go_to(self.actions[:kept])
         self.write("Your last decision was taken back.")
 

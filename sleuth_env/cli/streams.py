@@ -27,7 +27,7 @@ PLAIN = str.maketrans({"·": ".", "─": "-", "═": "=", "│": "|", "…": "~"
 LONGEST_LINE = 100_000
 # A longer text that is pasted is none that anybody means for a prompt.
 LONGEST_PASTE = 20_000
-# Lines in a row of which nothing comes.
+# Lines, or decisions, in a row of which nothing comes.
 MOST_FRUITLESS = 100
 
 
@@ -124,17 +124,18 @@ def read_line() -> str:
     return line
 
 
-def check_fruitless(lines: int) -> None:
-    """Refuse to go on where an input that nobody types is not what is asked for.
+def check_fruitless(number: int, what: str) -> None:
+    """Refuse to go on where an input that nobody types leads nowhere.
 
     Args:
-        lines: how many have been read for the same decision.
+        number: how much of it has come of which nothing came.
+        what: is counted.
 
     Raises:
-        CommandError: they are too many.
+        CommandError: it is too much.
     """
-    if lines >= MOST_FRUITLESS and not sys.stdin.isatty():
-        raise CommandError(f"the input has {MOST_FRUITLESS} lines in a row that decide nothing")
+    if number >= MOST_FRUITLESS and not sys.stdin.isatty():
+        raise CommandError(f"the input has {MOST_FRUITLESS} {what}")
 
 
 def paste_as_typed() -> KeyBindings:
