@@ -190,7 +190,7 @@ def written(
         only_marks: whether the kernel writes only 0 and 1, which bool and all integers hold.
 
     Raises:
-        ArrayError: it is not such an array, or is read-only.
+        ArrayError: it is not such an array, is read-only, or some of its places are the same.
     """
     wanted = np.dtype(dtype)
     fits = is_array(value) and _fits(value.shape, shape) and _takes(value.dtype, wanted, only_marks)
@@ -199,6 +199,8 @@ def written(
         raise _refusal(name, what, shape, value)
     if not value.flags.writeable:
         raise ArrayError(f"{name} is written to, and got a read-only array")
+    if _has_a_place_twice(value):
+        raise ArrayError(f"{name} is written to, and some places of what it got are the same: {described(value)}")
     return cast(NDArray[Any], value) if _is_plain(value, wanted) else _copied(value, wanted)
 
 
@@ -212,6 +214,24 @@ def _is_plain(value: Any, dtype: np.dtype[Any]) -> bool:
         return False
     flags = value.flags
     return bool(flags.c_contiguous and flags.aligned and flags.writeable and value.dtype.type is dtype.type)
+
+
+def _has_a_place_twice(value: NDArray[Any]) -> bool:
+    """Return whether places of an array may lie in the same memory, as those of a broadcast row do."""
+    if not value.size:
+        return False
+    reach = value.itemsize
+    axes = zip(value.strides, value.shape, strict=True)
+    for stride, length in sorted((abs(stride), length) for stride, length in axes if length > 1):
+        if stride < reach:
+            return True
+        reach += stride * (length - 1)
+    return False
+
+
+def _share(value: NDArray[Any], other: NDArray[Any]) -> bool:
+    # The second finds out exactly, and takes longer.
+    return np.may_share_memory(value, other) and np.shares_memory(value, other)
 
 
 def _fits(found: tuple[int, ...], wanted: Shape) -> bool:
@@ -403,7 +423,10 @@ def described(value: Any) -> str:
     dtype = f"{value.dtype}"
     if names is not None:
         more = ", ..." if len(names) > MAX_FIELDS else ""
-        dtype = f"records of {value.dtype.itemsize} bytes with the fields {', '.join(names[:MAX_FIELDS])}{more}"
+        order = "" if value.dtype.isnative else " in another byte order"
+        dtype = f"records of {value.dtype.itemsize} bytes{order} with the fields {', '.join(names[:MAX_FIELDS])}{more}"
+    if isinstance(value, np.ma.MaskedArray):
+        dtype = f"a masked array of {dtype}"
     beyond = ""
     if value.dtype.kind in "iu" and value.size:
         beyond = f" with values from {value.min()} to {value.max()}"
@@ -525,6 +548,7 @@ def door(
                 argument.check(taken[0], found)
             if len(taken) == 1:
                 known |= lengths(found)
+        _check_apart(arguments, values)
         result = kernel(*taken)
         for argument, found, value in zip(arguments, taken, values, strict=True):
             if argument.written:
@@ -533,6 +557,19 @@ def door(
 
     checked.kernel = kernel  # type: ignore[attr-defined]
     return checked
+
+
+def _check_apart(arguments: Sequence[Argument], values: Sequence[Any]) -> None:
+    """Check that a kernel will write into nothing else that it is given: it relies on what has been checked.
+
+    Raises:
+        ArrayError: it would.
+    """
+    given = [(argument, value) for argument, value in zip(arguments, values, strict=True) if is_array(value)]
+    for argument, value in given:
+        for other, beside in given:
+            if argument.written and argument is not other and _share(value, beside):
+                raise ArrayError(f"{argument.name} is written to, and must not share memory with {other.name}")
 
 
 def unchecked(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -38,7 +38,7 @@ FIRST_PARTY = {
     "memory": (),
     "game": ("checks", "options"),
     "actions": ("checks", "game"),
-    "drawing/": (),
+    "drawing/": ("checks",),
     "naming": ("checks",),
     "transcripts": ("doors", "game", "naming", "options"),
     "doors": ("game", "kernels"),

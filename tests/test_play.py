@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sleuth_env import sleuth
+from sleuth_env import sleuth, sleuth_v0
 from sleuth_env.cli.commands import main
 from sleuth_env.cli.screen import in_columns
 from sleuth_env.cli.session import COMMANDS, Begun, QuitError, Session
@@ -21,7 +21,7 @@ from sleuth_env.game import MissingPartError, Telling, has_part
 from sleuth_env.matches.table import LEARNER_SEAT
 from sleuth_env.sleuth import Options, draw_belief, make_bot
 from sleuth_env.sleuth.notation import action_names, gem_names
-from sleuth_env.sleuth.review import can_prove, first_proof, view_of
+from sleuth_env.sleuth.review import can_prove, first_proof, known_missing, view_of
 from sleuth_env.sleuth.state import FINISHED
 from tests.support.terminal import played_game, said, scripted, type_in
 
@@ -341,6 +341,37 @@ def test_a_confirmed_accusation_is_taken(
     answer: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "you accused: " in played(monkeypatch, capsys, f"accuse red-opal-pair\n{answer}\n")
+
+
+def test_naming_the_one_gem_that_is_proved_of_two_is_confirmed_and_then_the_other_must_be_named() -> None:
+    options = Options(num_players=3, missing=2)
+    accuse = sleuth.action_blocks(options)["accuse"].start
+    env = sleuth_v0.raw_env(num_players=3, missing=2)
+    bot = make_bot("sheet", options)
+    rng = np.random.default_rng(1)
+    env.reset(seed=1)
+    while True:
+        seen = env.view(env.agent_selection)
+        mask = env.action_mask(env.agent_selection)
+        found, _ = known_missing(options, seen[0])
+        if found.bit_count() == 1 and mask[accuse + found.bit_length() - 1]:
+            break
+        env.step(bot.act(seen, mask[None], rng.integers(2**62, size=1, dtype=np.uint64))[0])
+        if any(env.terminations.values()):
+            env.reset()
+    doubt = sleuth.telling.doubt(options, seen[0], accuse + found.bit_length() - 1)
+    assert re.fullmatch(r"Whoever .* all of them, and 1 of the 2 missing gems are proved: \d+ others may .*", doubt)
+    seat = env.agent_selection
+    env.step(accuse + found.bit_length() - 1)
+    assert env.agent_selection == seat
+    seen = env.view(seat)
+    _, possible = known_missing(options, seen[0])
+    other = (possible & ~found).bit_length() - 1
+    assert sleuth.telling.doubt(options, seen[0], accuse + other) == ""
+    assert sleuth.telling.unsaid(options, seen[0]) == ""
+    assert sleuth.telling.prompt(options, seen[0]) == "now accuse"
+    assert sleuth.telling.hint(options, seen[0], "ask red").endswith("now you may only accuse.")
+    assert "You must accuse now" in sleuth.draw_ansi(options, seen[0])
 
 
 def test_a_final_question_is_confirmed_and_then_a_guess_need_not_be(

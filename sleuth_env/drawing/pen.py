@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
+
+from ..checks import check_number
 
 BOLD = "1"
 DIM = "2"
@@ -18,6 +21,15 @@ class Pen:
         """Return a text with its colour code, padded to a width."""
         padding = " " * max(0, width - len(text))
         return (f"\x1b[{code}m{text}\x1b[0m" if self.colour and code else text) + padding
+
+
+def checked_size(columns: Any, lines: Any) -> tuple[int, int]:
+    """Return the columns and lines of a terminal as ints; 0 stands for enough.
+
+    Raises:
+        ValueError: they are not whole numbers of at least 0.
+    """
+    return check_number("columns", columns, 0), check_number("lines", lines, 0)
 
 
 def text_of(lines: Iterable[str]) -> str:

@@ -143,6 +143,7 @@ def checked_views(rules: np.ndarray, given: Any) -> np.ndarray:
     wanted = int(rules["num_players"][0])
     if (views["num_players"] != wanted).any():
         values = sorted(set(views["num_players"].tolist()))
-        raise ArrayError(f"the views are of games with num_players={values}, the rules of one with {wanted}")
+        of_rules = f"the rules of one with num_players={wanted}"
+        raise ArrayError(f"the views are of games with num_players={values}, {of_rules}")
     _ranges(wanted).check(views)
     return views

@@ -103,6 +103,8 @@ def policy_from_sb3(
             normalised observations.
     """
     game = _game_for(options, game)
+    if not hasattr(getattr(model, "policy", model), "observation_space"):
+        raise PolicyError(f"model must be one of Stable-Baselines3 or sb3-contrib, got {shown(model)}")
     normalised = getattr(model, "get_vec_normalize_env", lambda: None)()
     if normalised is not None and normalised.norm_obs:
         raise PolicyError(f"{name} was trained on observations that VecNormalize changes; train it with norm_obs=False")
@@ -252,8 +254,8 @@ def _leaves(module: Any, name: str) -> Iterator[Any]:
         raise PolicyError('a network of torch needs torch: pip install torch, or "sleuth-env[train]"') from error
     if not isinstance(module, nn.Module):
         raise PolicyError(f"{name} must be a torch.nn.Sequential of linear layers, got {shown(module)}")
-    parts = list(module) if isinstance(module, nn.Sequential) else list(module.children())
-    if not parts:
+    parts = list(module if isinstance(module, nn.Sequential) else module.children())
+    if not parts and not isinstance(module, nn.Sequential):
         yield module
     for part in parts:
         yield from _leaves(part, name)

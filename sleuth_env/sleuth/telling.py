@@ -271,12 +271,14 @@ def announcement(options: Options, seen: Any) -> list[str]:
 
 def prompt(options: Options, seen: Any) -> str:
     """Return what a person is asked for."""
-    return PROMPTS[int(one_view(options, seen, "seen")[0]["phase"])]
+    seen = one_view(options, seen, "seen")[0]
+    return PROMPTS[MUST_ACCUSE if seen["accusing"] else int(seen["phase"])]
 
 
 def unsaid(options: Options, seen: Any) -> str:
     """Return the name of the action that an empty line stands for: an offer may be declined so."""
-    return "pass" if one_view(options, seen, "seen")[0]["phase"] == OFFER else ""
+    seen = one_view(options, seen, "seen")[0]
+    return "pass" if seen["phase"] == OFFER and not seen["accusing"] else ""
 
 
 def meant(typed: str, names: Iterable[str]) -> list[str]:
@@ -382,8 +384,8 @@ def hint(options: Options, seen: Any, typed: str) -> str:
     if not words or words[0] not in QUESTION_NAMES or not all(word in SEARCH_CARD_NAMES for word in words):
         return ""
     question = words[0]
-    if seen["phase"] not in (TURN, SECOND):
-        may = "accuse or pass" if seen["phase"] == OFFER else "accuse"
+    if seen["phase"] not in (TURN, SECOND) or seen["accusing"]:
+        may = "accuse or pass" if unsaid(options, seen) else "accuse"
         return f"You can ask {question} on your turn; now you may only {may}."
     cards = ", ".join(search_card_names(seen["search"][0]))
     also = f"; final +1 {question} asks it free, but then you must accuse" if seen["phase"] == TURN else ""
@@ -411,12 +413,15 @@ def doubt(options: Options, seen: Any, action: int) -> str:
             return ""
         return f"After a final question you must accuse, and {open_gems} gems may still be missing."
     gem = action - blocks["accuse"].start
-    if proved >> gem & 1:
-        return ""
     if not possible >> gem & 1:
         return f"{gem_name(gem)} is certainly not missing."
-    # Whoever must accuse can only guess.
-    return "" if seen["phase"] == MUST_ACCUSE else f"It is not proved: {open_gems} gems may still be missing."
+    # Whoever must accuse, or has begun to, can only guess.
+    if proved.bit_count() == options.missing or seen["phase"] == MUST_ACCUSE or seen["accusing"]:
+        return ""
+    if options.missing == 1:
+        return f"It is not proved: {open_gems} gems may still be missing."
+    known = f"{proved.bit_count()} of the {options.missing} missing gems"
+    return f"Whoever accuses must name all of them, and {known} are proved: {open_gems} others may be missing."
 
 
 def proved(options: Options, seen: Any) -> bool:

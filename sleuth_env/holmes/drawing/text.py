@@ -7,7 +7,7 @@ from textwrap import shorten, wrap
 
 import numpy as np
 
-from ...drawing.pen import BOLD, DIM, Pen, text_of
+from ...drawing.pen import BOLD, DIM, Pen, checked_size, text_of
 from ..belief import belief
 from ..cards import VILLAINS, Options, make_rules
 from ..records import one_view
@@ -62,7 +62,9 @@ def draw_ansi(options: Options, view: np.void, colour: bool = False, columns: in
 
     Raises:
         ArrayError: the view is something else, of another kind of game, or has a field out of its range.
+        ValueError: columns or lines are not whole numbers of at least 0.
     """
+    columns, lines = checked_size(columns, lines)
     scene = make_scene(options, view)
     width = _width(columns)
     return text_of(_laid_out(scene, Pen(colour), width, max(lines - _PROMPT, 1) if lines else 0))
@@ -196,7 +198,9 @@ def draw_odds(options: Options, view: np.void, colour: bool = False, columns: in
 
     Raises:
         ArrayError: the view is something else, of another kind of game, or has a field out of its range.
+        ValueError: columns or lines are not whole numbers of at least 0.
     """
+    columns, lines = checked_size(columns, lines)
     found = belief(make_rules(options), one_view(options, view))
     scene = make_scene(options, view)
     pen = Pen(colour)

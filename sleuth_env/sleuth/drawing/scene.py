@@ -177,7 +177,8 @@ def _status(options: Options, view: np.void, labels: list[str]) -> list[str]:
 
 
 def _deciding(view: np.void, labels: list[str]) -> str:
-    phase = int(view["phase"])
+    # Whoever has named one of several gems must name the others.
+    phase = MUST_ACCUSE if view["accusing"] else int(view["phase"])
     if view["to_act"]:
         return {
             TURN: "Your turn: ask, exchange, final question or accuse",

@@ -9,7 +9,7 @@ from textwrap import wrap
 import numpy as np
 
 from ...deduction.worlds import IntricateError
-from ...drawing.pen import BOLD, DIM, Pen, text_of
+from ...drawing.pen import BOLD, DIM, Pen, checked_size, text_of
 from ..cards import COLOURS, ELEMENTS, QUESTIONS, TYPES, Options
 from . import compact
 from .compact import compact_belief_lines, compact_lines
@@ -61,7 +61,9 @@ def draw_ansi(
 
     Raises:
         ArrayError: the view is something else, of another kind of game, or has a field out of its range.
+        ValueError: columns or lines are not whole numbers of at least 0.
     """
+    columns, lines = checked_size(columns, lines)
     scene = make_scene(options, view)
     pen = Pen(colour)
     if _is_small(columns, lines, _LINES + 2 * options.num_players):
@@ -121,7 +123,9 @@ def draw_belief(options: Options, view: np.void, colour: bool = False, columns: 
 
     Raises:
         ArrayError: the view is something else, of another kind of game, or has a field out of its range.
+        ValueError: columns or lines are not whole numbers of at least 0.
     """
+    columns, lines = checked_size(columns, lines)
     width = _compact_width(columns) if _is_small(columns, lines, _LINES) else 0
     return text_of(_belief_lines(options, view, make_scene(options, view), Pen(colour), width))
 
