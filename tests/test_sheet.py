@@ -206,6 +206,16 @@ def test_counts_of_all_holders_add_up_only_at_level_three() -> None:
             r"this cannot hold with the rest: holder 1 has at least 4 and at most 3 of the cards \[0, 1, 2\]",
             1,
         ),
+        (
+            make_evidence(2, range(2), [(1, [0, 1], 1, 1), (1, [0, 1], 0, 0)]),
+            r"this cannot hold with the rest: holder 1 has at least 1 and at most 0 of the cards \[0, 1\]",
+            1,
+        ),
+        (
+            make_evidence(3, range(5), [(0, range(5), 2, 2), (0, range(5), 3, 3)]),
+            "this cannot hold with the rest: holder 0 has at least 3 and at most 2 of the cards",
+            0,
+        ),
         (make_evidence(2, range(3), possible={0: [0], 1: [0, 1]}), "card 2 is left without exactly one holder", -1),
         (
             make_evidence(2, range(3), [(0, [0], 1, 1), (1, [0], 1, 1)]),

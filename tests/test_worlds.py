@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from sleuth_env.deduction.counting import ASK, weigh
-from sleuth_env.deduction.evidence import cards_of, make_evidence, mask_of
+from sleuth_env.deduction.evidence import Contradiction, cards_of, make_evidence, mask_of
 from sleuth_env.deduction.questions import FRAME, WORTH
 from sleuth_env.deduction.sheet import solve
 from sleuth_env.deduction.worlds import Answers, Worlds
@@ -137,6 +137,28 @@ def test_every_small_deck_is_counted_as_by_enumeration():
         deals = all_deals(evidence[0], 10**6)
         orders = np.array([rng.permutation(8) for _ in range(2)])
         assert_counts(Worlds(evidence, orders, 8), deals)
+
+
+def test_evidence_is_contradictory_where_enumeration_finds_no_deal():
+    rng = np.random.default_rng(3)
+    refused = 0
+    for _ in range(400):
+        num_cards = int(rng.integers(1, 5))
+        num_holders = int(rng.integers(1, 4))
+        constraints = []
+        for _ in range(int(rng.integers(1, 6))):
+            some = np.flatnonzero(rng.random(num_cards) < 0.6).tolist()
+            bounds = np.sort(rng.integers(0, len(some) + 1, 2)).tolist()
+            constraints.append((int(rng.integers(num_holders)), some, *bounds))
+        evidence = make_evidence(num_holders, range(num_cards), constraints)
+        deals = all_deals(evidence[0], 10**6)
+        try:
+            assert Worlds(evidence).count == len(deals)
+            solve(evidence)
+        except Contradiction:
+            assert not deals
+            refused += 1
+    assert 100 < refused < 300
 
 
 def test_questions_on_small_decks_have_the_tables_of_enumeration():

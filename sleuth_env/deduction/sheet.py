@@ -66,7 +66,11 @@ WORK = np.dtype(
 
 @inner
 def _start(e, w):
-    """Copy the evidence into the working record and put everything on the agenda."""
+    """Copy the evidence into the working record and put everything on the agenda.
+
+    Bounds that exclude each other are found here: the rules narrow bounds, and leave no others so.
+    """
+    code = 0
     for s in range(e["num_sets"]):
         w["size"][s] = popcount(e["sets"][s])
     for h in range(e["num_holders"]):
@@ -78,11 +82,14 @@ def _start(e, w):
             most = e["most"][h, s]
             w["least"][h, s] = least
             w["most"][h, s] = most
+            if least > most:
+                code = 1 + h * MAX_SETS + s
             live |= np.int64(least > 0 or most < w["size"][s]) << s
         w["live"][h] = live
     w["cards"] = 1
     w["single"] = w["paired"] = (1 << int(e["num_holders"])) - 1
     w["sums"] = 1
+    return code
 
 
 @inner
@@ -287,8 +294,7 @@ def propagate(evidence, sheets, level):
         # so the array itself must be used in every round.
         e = evidence[b]
         w = work[0]
-        code = 0
-        _start(e, w)
+        code = _start(e, w)
         while code == 0:
             if w["cards"]:
                 code = _one_holder_each(e, w)
