@@ -24,7 +24,10 @@ def read_bytes(path: str | Path, most: int = MOST_BYTES) -> bytes:
 
     Raises:
         OSError: it cannot be read, is not a regular file, or is larger.
+        TypeError: it is not a path.
     """
+    # A number would be a file that is open already.
+    path = os.fspath(path)
     # Opening a device may do something by itself.
     _check(path, os.stat(path), most)
     with open(path, "rb", opener=_open_at_once) as file:
@@ -71,9 +74,8 @@ def write_atomically(path: Path, content: bytes) -> None:
             partial.chmod(stat.S_IMODE(path.stat().st_mode))
         partial.replace(path)
     except OSError as error:
-        # A full disk does not say which file it had no room for.
-        error.filename = error.filename or str(path)
-        raise
+        # A full disk does not say which file it had no room for, and the name of the copy is nobody's affair.
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
         # In a folder that has gone, or may not be written, there is none.
         with suppress(OSError):

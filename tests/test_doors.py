@@ -17,8 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba.core.dispatcher import Dispatcher
+from numpy.lib.stride_tricks import as_strided
 
-from sleuth_env import deduction, load_policy, sleuth
+from sleuth_env import deduction, holmes, load_policy, sleuth
 from sleuth_env.deduction.evidence import EVIDENCE, MAX_SETS, Contradiction, EvidenceError
 from sleuth_env.doors import ArrayError, unchecked
 from sleuth_env.game import kernels_of
@@ -322,6 +323,59 @@ def test_no_form_is_compiled_for_again() -> None:
 
 
 # --- what is refused ---
+
+
+def test_what_is_written_shares_no_memory_with_anything_else() -> None:
+    memory = np.zeros(8 * sleuth.STATE.itemsize, np.uint8)
+    states = memory.view(sleuth.STATE)
+    sleuth.deal(RULES, states, np.arange(8, dtype=np.uint64))
+    before = memory.copy()
+    marks = memory[5 * sleuth.STATE.itemsize :][: 8 * sleuth.num_actions(OPTIONS)].reshape(8, -1)
+    with pytest.raises(ArrayError, match=r"^out is written to, and must not share memory with states$"):
+        sleuth.legal(RULES, states, marks)
+    taken = np.zeros(8, np.uint8)
+    rewards = np.zeros((8, 3))
+    with pytest.raises(ArrayError, match=r"^taken is written to, and must not share memory with rewards$"):
+        sleuth.step(RULES, states, np.zeros(8, np.int64), rewards.view(np.uint8).ravel()[:8], rewards)
+    with pytest.raises(ArrayError, match=r"^rewards is written to, and some places of what it got are the same"):
+        sleuth.step(RULES, states, np.zeros(8, np.int64), taken, as_strided(rewards, (8, 3), (0, 8)))
+    assert memory.tobytes() == before.tobytes()
+
+
+def test_arrays_that_lie_side_by_side_share_nothing() -> None:
+    both = np.zeros(8, [("taken", "u1", 4), ("marks", "u1", (4, sleuth.num_actions(OPTIONS)))])
+    states = sleuth.new_states(8)
+    sleuth.deal(RULES, states, np.arange(8, dtype=np.uint64))
+    sleuth.legal(RULES, states, both["marks"][:, 2])
+    assert both["marks"][:, 2].any(axis=1).all()
+    assert not both["marks"][:, [0, 1, 3]].any()
+
+
+def test_a_message_says_that_an_array_is_masked_or_of_another_byte_order() -> None:
+    states = sleuth.new_states(2)
+    out = np.zeros((2, sleuth.num_actions(OPTIONS)), np.uint8)
+    with pytest.raises(ArrayError, match="got a masked array of records of"):
+        sleuth.legal(RULES, np.ma.MaskedArray(states), out)
+    with pytest.raises(ArrayError, match=r"got records of \d+ bytes in another byte order with"):
+        sleuth.legal(RULES, states.astype(sleuth.STATE.newbyteorder()), out)
+    with pytest.raises(ArrayError, match="got a masked array of uint8"):
+        sleuth.legal(RULES, states, np.ma.zeros(out.shape, np.uint8))
+
+
+@pytest.mark.parametrize("game", [sleuth, holmes], ids=["sleuth", "holmes"])
+def test_the_size_of_a_drawing_is_of_whole_numbers(game: Any) -> None:
+    options = game.Options(num_players=3)
+    rules = game.make_rules(options)
+    states = game.new_states(1)
+    views = np.zeros(1, game.VIEW)
+    game.deal(rules, states, np.zeros(1, np.uint64))
+    game.view(rules, states, np.zeros(1, np.int64), views)
+    for size, message in (
+        ((80.5, 24), "columns must be an integer of at least 0, got 80.5"),
+        ((80, -1), "lines must"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            game.draw_ansi(options, views[0], False, *size)
 
 
 def refused(door: str, changed: dict[str, Any], name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,18 @@ import pytest
 import torch
 from torch import nn
 
-from sleuth_env import Options, load_policy, policy_from_torch, save_policy
+from sleuth_env import (
+    Mlp,
+    Options,
+    Policy,
+    load_policy,
+    policy_from_sb3,
+    policy_from_torch,
+    save_policy,
+    sleuth,
+    to_onnx,
+    to_torch,
+)
 from sleuth_env.policies.policy_file import PolicyError, read_metadata
 from sleuth_env.sleuth import num_actions, observation_size
 from tests.support.policies import random_policy
@@ -132,6 +144,40 @@ def test_what_is_no_share_of_a_win_replaces_no_file(share: Any, tmp_path: Path) 
     with pytest.raises(PolicyError, match="win_share must be a number from 0 to 1, or None, got"):
         save_policy(random_policy(), path, {}, share)
     assert path.read_bytes() == b"a good file"
+
+
+def test_a_folder_that_is_not_there_is_named_by_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere" / "p.safetensors"
+    with pytest.raises(FileNotFoundError, match=r"nowhere/p.safetensors'$"):
+        save_policy(random_policy(), path, {})
+
+
+LAYERS = [(np.zeros((ACTIONS, INPUTS)), np.zeros(ACTIONS))]
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: Mlp([(LAYERS[0][0] * 1j, LAYERS[0][1])]), "pairs of a weight and a bias, arrays of real numbers, got"),
+        (lambda: Mlp("x"), "pairs of a weight and a bias, arrays of real numbers, got 'x'"),
+        (lambda: Mlp(None), "pairs of a weight and a bias, arrays of real numbers, got None"),
+        (
+            lambda: Policy(sleuth, OPTIONS, "sheet", None),
+            "network must be an Mlp or one of the game's NETWORKS, got None",
+        ),
+        (lambda: Policy(sleuth, OPTIONS, "x", Mlp(LAYERS)), "record must be one of 'sheet', 'raw', 'exact', got 'x'"),
+        (lambda: Policy(sleuth, OPTIONS, "sheet", Mlp(LAYERS), "yes"), "greedy must be one of False, True, got 'yes'"),
+        (lambda: Policy(sleuth, OPTIONS, "sheet", Mlp(LAYERS), name=3), "name must be a text, got 3"),
+        (lambda: save_policy(3, "p.safetensors", {}), "policy must be a Policy, got 3"),
+        (lambda: to_onnx(3, "p.onnx"), "policy must be a Policy, got 3"),
+        (lambda: to_torch(None), "policy must be a Policy, got None"),
+        (lambda: load_policy(3), "3 cannot be read: expected str, bytes or os.PathLike object, not int"),
+        (lambda: policy_from_sb3(None, OPTIONS), "model must be one of Stable-Baselines3 or sb3-contrib, got None"),
+    ],
+)
+def test_what_is_no_part_of_a_policy_is_refused(make: Callable[[], object], reason: str) -> None:
+    with pytest.raises(PolicyError, match=re.escape(reason)):
+        make()
 
 
 @pytest.mark.parametrize("versions", ["abc", None, {"torch": 2}, {2: "torch"}, [("torch", "2")]], ids=repr)

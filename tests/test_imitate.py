@@ -352,6 +352,10 @@ def test_a_player_that_remembers_games_is_neither_a_teacher_nor_an_opponent_of_p
         (["--record", "exact"], "record is 'sheet' there, 'exact' here"),
         (["--options.num-players", "4"], "was trained for num_players=3 (this game has 4)"),
         (["--algorithm", "maskable_ppo"], "start: only algorithm ppo can begin with a policy"),
+        (
+            ["--opponents.bots", "{m.zip: 1}"],
+            "must not be a model of Stable-Baselines3, which training does not unpickle",
+        ),
         (["--start", "sheet"], "start: must be a policy file, whose name ends in .safetensors, got 'sheet'"),
         (["--start", "no.safetensors"], "no.safetensors cannot be read"),
     ],

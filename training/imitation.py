@@ -33,6 +33,7 @@ from sleuth_env.matches.players import make_player
 from sleuth_env.matches.seating import remembers
 from sleuth_env.policies.policy import save_policy
 from sleuth_env.policies.policy_file import SUFFIX, PolicyError
+from sleuth_env.policies.trained import names_model
 
 from .checkpoint import package_versions
 from .config import Config, ConfigError, read_config
@@ -41,6 +42,7 @@ from .network import device_of, make_network
 from .sparse import SparseRows, observed
 from .streams import generator_for, number_of
 from .terminal import Parser, Screen, add_keys, failed, free_name, game_of, parsed, say
+from .values import NO_MODEL
 
 DESCRIPTION = """\
 Let the policy of a configuration learn to decide like a teacher, and save it to start training:
@@ -392,6 +394,8 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         own = {key: given.pop(key) for key in OWN_KEYS}
         config = read_config(own["config"], given)
         out = checked_out(own["out"])
+        if names_model(own["teacher"]):
+            raise ConfigError(f"command line: --teacher {NO_MODEL}, got {own['teacher']!r}")
         teacher = make_player(own["teacher"], config.options, config.module)
         if remembers(teacher):
             raise ConfigError(

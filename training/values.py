@@ -19,12 +19,18 @@ from sleuth_env.matches.imported import FORMS
 from sleuth_env.matches.players import names_player
 from sleuth_env.options import described
 from sleuth_env.policies.policy_file import SUFFIX, names_file, pretrained_names
+from sleuth_env.policies.trained import names_model
 
 from .config_file import MOST_QUOTED, shown
 
 # Far above what anybody needs, and below what overflows, or hides a slip of the keyboard until
 # memory or patience ends.
 MOST_STEPS = 10**12
+# Of players whose files would have to be unpickled.
+NO_MODEL = (
+    "must not be a model of Stable-Baselines3, which training does not unpickle: "
+    "policy_from_sb3 and save_policy make a policy file of it"
+)
 # The kind of network that plays every game; the others are the game's.
 MLP = "mlp"
 
@@ -139,6 +145,8 @@ def one_of(choices: Callable[[Game], Sequence[str]]) -> Any:
 def player_name(value: Any, info: ValidationInfo) -> Any:
     """Check that a text names a bot or a policy file; what is in a file shows when it is loaded."""
     game = game_of(info)
+    if isinstance(value, str) and names_model(value):
+        raise PydanticCustomError("model", NO_MODEL)
     if isinstance(value, str) and value not in game.BOTS and not names_player(value):
         raise PydanticCustomError(
             "player",

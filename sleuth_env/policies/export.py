@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..checks import shown
-from .policy import Policy
+from .policy import Policy, check_policy
 from .policy_file import PolicyError
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def to_torch(policy: Policy) -> nn.Module:
     >>> to_torch(load_policy("pretrained:sleuth-3p"))(torch.zeros(1, 1830)).shape
     torch.Size([1, 448])
     """
+    check_policy(policy)
     try:
         from .torch_module import module_of
     except ImportError as error:
@@ -58,6 +59,7 @@ def to_onnx(policy: Policy, path: str | Path) -> None:
             that cannot be exported.
         OSError: it cannot be written.
     """
+    check_policy(policy)
     _check_suffix(path, ONNX_SUFFIX)
     try:
         from .onnx_graph import write

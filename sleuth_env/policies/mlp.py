@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_choice
+from ..checks import check_choice, shown
 from ..kernels import kernel
 from .policy_file import PolicyError
 
@@ -172,8 +172,20 @@ def _named(network: str, layers: Layers) -> dict[str, NDArray[Any]]:
 
 
 def _float32(layers: Layers) -> list[Layer]:
+    """Return layers in the form that kernels take.
+
+    Raises:
+        PolicyError: they are not pairs of arrays of numbers.
+    """
+    try:
+        arrays = [(np.asarray(weight), np.asarray(bias)) for weight, bias in layers]
+        are_numbers = all(array.dtype.kind in "fiu" for layer in arrays for array in layer)
+    except (TypeError, ValueError):
+        are_numbers = False
+    if not are_numbers:
+        raise PolicyError(f"layers must be pairs of a weight and a bias, arrays of real numbers, got {shown(layers)}")
     return [
-        (np.ascontiguousarray(weight, np.float32), np.ascontiguousarray(bias, np.float32)) for weight, bias in layers
+        (np.ascontiguousarray(weight, np.float32), np.ascontiguousarray(bias, np.float32)) for weight, bias in arrays
     ]
 
 

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_number, shown
+from ..checks import check_choice, check_number, shown
 from ..doors import ANY, array, decision
 from ..files import write_atomically
 from ..game import GAMES, Game, OfGame, check_game, check_options, load_game
@@ -75,7 +75,7 @@ class Policy(OfGame):
 
     Raises:
         PolicyError: the network does not fit the observation or the actions, or its weights are not
-            usable; or ``steps`` is not a whole number of at least 0.
+            usable; or another argument is not of its kind.
     """
 
     def __init__(
@@ -89,12 +89,16 @@ class Policy(OfGame):
         name: str = "policy",
     ) -> None:
         check_options(game, options)
+        if not hasattr(network, "fit") or not hasattr(network, "logits"):
+            raise PolicyError(f"network must be an Mlp or one of the game's NETWORKS, got {shown(network)}")
         self.game = game
         self.options = options
-        self.record = record
+        self.record: str = check_choice("record", record, game.RECORDS, PolicyError)
         self.network = network
-        self.greedy = greedy
+        self.greedy: bool = check_choice("greedy", greedy, (False, True), PolicyError)
         self.steps = check_number("steps", steps, 0, error=PolicyError)
+        if not isinstance(name, str):
+            raise PolicyError(f"name must be a text, got {shown(name)}")
         self.name = name
         network.fit(game, options, record)
         self.rules = game.make_rules(options)
@@ -211,12 +215,14 @@ def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str], w
         win_share: the mean of its win shares in an evaluation, from 0 to 1.
 
     Raises:
-        PolicyError: the name does not end so, or what the file is to say besides is not of its kind;
-            nothing has been written.
+        PolicyError: it is not a policy that can be saved, the name does not end so, or what the file
+            is to say besides is not of its kind; nothing has been written.
+        OSError: it cannot be written.
 
     >>> from sleuth_env import load_policy, save_policy
     >>> save_policy(load_policy("pretrained:4p"), "copy.safetensors", versions={})  # doctest: +SKIP
     """
+    check_policy(policy)
     if Path(path).suffix != SUFFIX:
         raise PolicyError(f"the name of a policy file must end in {SUFFIX}, got {str(path)!r}")
     from safetensors.numpy import save
@@ -240,6 +246,16 @@ def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str], w
         "win_share": json.dumps(None if win_share is None else _share(win_share)),
     }
     write_atomically(Path(path), in_order(save(policy.network.tensors(), metadata)))
+
+
+def check_policy(policy: Any) -> None:
+    """Check that something is a policy whose network can be written.
+
+    Raises:
+        PolicyError: it is not.
+    """
+    if not isinstance(policy, Policy):
+        raise PolicyError(f"policy must be a Policy, got {shown(policy)}")
 
 
 def _share(value: Any) -> float:
