@@ -28,6 +28,8 @@ from sleuth_env.sleuth.state import (
 )
 from sleuth_env.sleuth.transcript import parse_game
 from sleuth_env.sleuth.view import VIEW, view
+from tests.support.strategies import KNOWING, LIVELY, PLAYER_COUNTS, RASH
+from tests.support.substitution import play
 
 GAMES = Path(__file__).parent / "games"
 FILES = sorted(set(GAMES.glob("*.txt")) - set(GAMES.glob("holmes_*.txt")))
@@ -239,7 +241,22 @@ def test_the_drawing_and_a_prompt_fit_a_small_terminal(file, columns, lines):
     for options, seat_view in positions(file):
         drawn = draw_ansi(options, seat_view, columns=columns, lines=lines).splitlines()
         assert max(map(len, drawn)) < columns
-        assert len(drawn) < lines
+        # The search cards and the prompt come below.
+        assert len(drawn) + 2 <= lines
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+@pytest.mark.parametrize("player", [LIVELY, RASH, KNOWING], ids=["lively", "rash", "knowing"])
+def test_so_it_does_whatever_happens_and_with_however_many_players(players, player):
+    options = Options(players, winners=2, double_interrogation=True, announce_result=False, last_survivor_wins=True)
+    rules = make_rules(options)
+    views = np.zeros(1, VIEW)
+    for states in play(options, 1, player).states[::5]:
+        for seat in range(players):
+            view(rules, states, np.array([seat]), views)
+            drawn = draw_ansi(options, views[0], columns=80, lines=24).splitlines()
+            assert max(map(len, drawn)) < 80
+            assert len(drawn) + 2 <= 24
 
 
 @each_game

@@ -26,7 +26,7 @@ COLUMNS = 79  # the fewest that are enough; a terminal should have one more
 _PROMPT = 2
 # More players than these leave no room for the names of search cards in 24 lines.
 _MOST_NAMED = 4
-_FEWEST_EVENTS = 2
+_FEWEST_NEWS = 1
 _LEGEND = "12.. may have it   ? may be missing   · cannot   +1 has it   you have it"
 
 
@@ -34,25 +34,28 @@ def compact_lines(scene: Scene, pen: Pen, columns: int, lines: int) -> Iterator[
     """Draw a scene in a number of columns (79 or more), and in a number of lines if it can be."""
     head = list(_title_lines(scene, pen, columns))
     yield from head
-    sheet = sheet_lines([pen.write(*square_words(square), _SQUARE) for square in scene.squares], pen)
+    sheet = list(sheet_lines([pen.write(*square_words(square), _SQUARE) for square in scene.squares], pen))
     width = columns - _SHEET - len(_BAR)
     status = [pen.write(line, BOLD) for text in scene.status for line in _wrapped(text, width)]
+    answers = list(_answer_lines(scene, pen))
     named = len(scene.seats) <= _MOST_NAMED
     if named:
         beside = [*status, pen.write(scene.piles, DIM), *_event_lines(scene.events, width)]
-        yield from side_by_side(sheet, beside[: len(ROWS) + 1])
+        below = [_named_line(seat, pen) for seat in scene.seats]
+    else:
+        beside = [*(_abbreviated_line(seat, pen) for seat in scene.seats), *status]
+        below = []
+    yield from side_by_side(sheet, beside[: len(sheet)])
+    room = lines - len(head) - len(sheet) - len(below) - len(answers) - _PROMPT if lines else None
+    # Where there is next to no room, the news are more than what the signs mean.
+    has_legend = room is None or room >= (1 if named else 1 + _FEWEST_NEWS)
+    if has_legend:
         yield pen.write(_LEGEND, DIM)
-        yield from (_named_line(seat, pen) for seat in scene.seats)
-        yield from _answer_lines(scene, pen)
-        return
-    beside = [*(_abbreviated_line(seat, pen) for seat in scene.seats), *status]
-    sheet_part = list(side_by_side(sheet, beside))
-    yield from sheet_part
-    yield pen.write(_LEGEND, DIM)
-    yield from _answer_lines(scene, pen)
-    taken = len(head) + len(sheet_part) + 1 + 2 + len(scene.seats) + _PROMPT
-    room = max(lines - taken, _FEWEST_EVENTS) if lines else len(scene.events)
-    yield from list(_event_lines(scene.events, columns))[:room]
+    yield from below
+    yield from answers
+    if not named:
+        news = [*beside[len(sheet) :], *_event_lines(scene.events, columns)]
+        yield from news if room is None else news[: max(room - has_legend, _FEWEST_NEWS)]
 
 
 def compact_belief_lines(scene: Scene, panel: Panel, pen: Pen, columns: int) -> Iterator[str]:
