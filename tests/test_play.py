@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 import zlib
 from collections.abc import Sequence
@@ -13,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sleuth_env import sleuth, sleuth_v0
+from sleuth_env import load_policy, save_policy, sleuth, sleuth_v0
+from sleuth_env.cli.arguments import joined
 from sleuth_env.cli.commands import main
 from sleuth_env.cli.screen import in_columns
 from sleuth_env.cli.session import COMMANDS, Begun, QuitError, Session
@@ -586,6 +588,28 @@ def test_decisions_may_be_taken_back_as_often_as_one_gets_further(
     type_in(monkeypatch, "exchange\nundo\n" * 110)
     assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 2
     assert said(capsys)[1] == "sleuth: the input has 100 decisions taken back without getting further\n"
+
+
+@pytest.mark.parametrize("name", ["a b.safetensors", "c,d.safetensors", "it's.safetensors", 'e"f.safetensors'])
+def test_a_game_against_a_file_of_any_name_is_gone_on_with_as_it_was_played(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_policy(load_policy("pretrained:3p"), name, {})
+    type_in(monkeypatch, "exchange\n")
+    opponents = joined([name, "sheet"])
+    assert main(["play", "--seed", "5", "--opponents", opponents, "--greedy", "--save", "game.txt"]) == 0
+    before = Path("game.txt").read_text()
+    type_in(monkeypatch, "")
+    assert main(["play", "--continue", "game.txt"]) == 2
+    assert f"the game was played against {name!r}: name the opponents by --opponents" in said(capsys)[1]
+    type_in(monkeypatch, "")
+    Path("elsewhere").mkdir()
+    Path(name).rename(Path("elsewhere") / name)
+    moved = joined([f"elsewhere/{name}", "sheet"])
+    assert main(["play", "--continue", "game.txt", "--opponents", moved, "--save", "game.txt"]) == 0
+    assert Path("game.txt").read_text() == before.replace(shlex.quote(opponents), shlex.quote(moved))
+    assert "--greedy" in before
 
 
 def test_a_game_against_a_bundled_policy_is_gone_on_with(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import math
 import os
 import re
@@ -191,6 +192,17 @@ def listed(text: str, flag: str) -> list[str]:
     if len(names) > 1 and names_file(text) and Path(text).is_file():
         return [text]
     return names
+
+
+def joined(names: Iterable[str]) -> str:
+    """Write names so that `listed` reads them.
+
+    >>> joined(["sheet", "a,b.safetensors"])
+    'sheet,"a,b.safetensors"'
+    """
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return text.getvalue()
 
 
 def check_no_player(name: str | None, game: Game, players: Iterable[str]) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import re
 import secrets
+import shlex
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..checks import check_number, one_line
-from ..game import DEFAULT_GAME, Transcribed, load_game, needed
+from ..game import DEFAULT_GAME, Game, Transcribed, load_game, needed
 from ..matches.players import make_players
 from ..policies.policy_file import PolicyError, located
 from .arguments import (
@@ -18,6 +19,7 @@ from .arguments import (
     check_no_player,
     check_writable,
     file_name,
+    joined,
     listed,
     named_options,
     perhaps_whole,
@@ -34,7 +36,7 @@ DESCRIPTION = (
 )
 PLAYERS = 3
 # What a game text says, in a comment, of how it was played.
-REMARK = re.compile(r"^# sleuth play --seat (\d{1,3}) --seed (\d{1,20}) --opponents (\S+)( --greedy)?$", re.M)
+REMARK = re.compile(r"^# sleuth play (.*)$", re.M)
 TAKEN_BACK = re.compile(r"^# decisions taken back: (\d{1,9})$", re.M)
 WAITED = re.compile(r"^# steps that wait took:(.*)$", re.M)
 
@@ -110,6 +112,46 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+class Remark(NamedTuple):
+    """How a saved game was played, as its text says."""
+
+    seat: int
+    seed: int
+    opponents: list[str]
+    greedy: bool
+
+
+def written(opponents: Sequence[str], greedy: bool) -> str:
+    """Return what a text says of the opponents, as the words of a command.
+
+    >>> print(written(["sheet", "a, b.safetensors"], True))
+    --opponents 'sheet,"a, b.safetensors"' --greedy
+    """
+    return f"--opponents {shlex.quote(joined(map(one_line, opponents)))}{' --greedy' * greedy}"
+
+
+def remark_of(words: str, num_players: int) -> Remark | None:
+    """Read what a text says of how it was played; None for what nobody has written.
+
+    >>> remark_of('--seat 0 --seed 7 --opponents "sheet,random"', 3)
+    Remark(seat=0, seed=7, opponents=['sheet', 'random'], greedy=False)
+    >>> remark_of("--seat 0 --seed x --opponents sheet,random", 3)
+    """
+    try:
+        parts = shlex.split(words)
+        seat, seed, opponents = parts[1:6:2]
+        names = listed(opponents, "--opponents")
+    except ValueError:
+        return None
+    numbers = re.fullmatch(r"\d{1,3} \d{1,20}", f"{seat} {seed}", re.ASCII)
+    rest = parts[6:]
+    if parts[:6:2] != ["--seat", "--seed", "--opponents"] or not numbers or rest not in ([], ["--greedy"]):
+        return None
+    if len(names) != num_players - 1:
+        return None
+    return Remark(int(seat), int(seed) % 2**64, names, bool(rest))
+
+
 def _text_of(session: Session) -> str:
     try:
         return session.text
@@ -147,7 +189,7 @@ def _session(args: argparse.Namespace, options: Any, opponents: str, begun: Begu
         in_colour(),
         begun=begun,
         confirm=not args.no_confirm,
-        remark=f"--opponents {','.join(map(one_line, names))}{' --greedy' * args.greedy}",
+        remark=written(names, args.greedy),
     )
 
 
@@ -163,19 +205,23 @@ def _continued(args: argparse.Namespace) -> Session:
         raise CommandError(f"{called(args.continued)}: {error}") from error
     if record.last_state["actor"] < 0:
         raise CommandError(f"{called(args.continued)}: the game is over; sleuth replay tells it")
-    found = REMARK.search(text)
-    damaged = re.search(r"^# sleuth play .*$", text, re.M)
-    if damaged and not found and None in (args.opponents, args.seat, args.seed):
+    line = REMARK.search(text)
+    remark = remark_of(line[1], record.options.num_players) if line else None
+    if line and not remark and None in (args.opponents, args.seat, args.seed):
         raise CommandError(
-            f"{called(args.continued)}: this line does not say how the game was played: {damaged[0][:100]!r}; "
+            f"{called(args.continued)}: this line does not say how the game was played: {line[0][:100]!r}; "
             "name --opponents, --seat and --seed"
         )
-    opponents = args.opponents or (_harmless_opponents(args, found[3]) if found else args.game.DEFAULT_BOT)
-    if found:
-        # Of other opponents the text says nothing.
-        args.greedy = args.greedy or (args.opponents is None and bool(found[4]))
-        args.seat = int(found[1]) if args.seat is None else args.seat
-        args.seed = int(found[2]) % 2**64 if args.seed is None else args.seed
+    opponents = args.opponents or args.game.DEFAULT_BOT
+    if remark:
+        if args.opponents is None:
+            _check_harmless(args.game, remark.opponents)
+            opponents = joined(remark.opponents)
+        # Of other opponents the text says nothing; a file of the same name may lie elsewhere now.
+        same = _file_names(_opponent_names(record.options, opponents)) == _file_names(remark.opponents)
+        args.greedy = args.greedy or (same and remark.greedy)
+        args.seat = remark.seat if args.seat is None else args.seat
+        args.seed = remark.seed if args.seed is None else args.seed
     taken_back = TAKEN_BACK.search(text)
     begun = Begun(record, int(taken_back[1]) if taken_back else 0, _waited(text, record, called(args.continued)))
     return _session(args, record.options, opponents, begun)
@@ -191,13 +237,15 @@ def _waited(text: str, record: Any, name: str) -> frozenset[int]:
     return frozenset(step - 1 for step in steps)
 
 
-def _harmless_opponents(args: argparse.Namespace, names: str) -> str:
-    """Return the opponents that a text names; no file is opened because a text says so."""
-    game = args.game
-    foreign = [name for name in names.split(",") if name not in game.BOTS and not _is_bundled(name, game.NAME)]
+def _file_names(names: Sequence[str]) -> list[str]:
+    return [re.split(r"[/\\]", name)[-1] for name in names]
+
+
+def _check_harmless(game: Game, names: Sequence[str]) -> None:
+    """Check that the opponents that a text names are no files: none is opened because a text says so."""
+    foreign = [name for name in names if name not in game.BOTS and not _is_bundled(name, game.NAME)]
     if foreign:
         raise CommandError(f"the game was played against {foreign[0][:40]!r}: name the opponents by --opponents")
-    return names
 
 
 def _is_bundled(name: str, game: str) -> bool:
