@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sleuth_env import sleuth
+from sleuth_env import SoloEnv, sleuth
 from sleuth_env.actions import IllegalAction
 from sleuth_env.matches.match import evaluate, num_rotations, play_match
 from sleuth_env.matches.seating import MatchError
@@ -285,3 +286,30 @@ def test_an_evaluation_is_a_match_against_each_baseline_over_the_same_deals() ->
     assert [result.seats for result in results] == [("sheet", "random", "random"), ("sheet", "sheet #2", "sheet #2")]
     assert results[0] == play_match(sleuth, THREE, ["sheet", "random", "random"], 10, seed=1)
     assert results[1].entries[0].win_share == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"names": {"a": 1, "b": 2, "c": 3}}, "names must be a list of 3, got {'a': 1"),
+        ({"names": [1, 2, 3]}, "names must be texts, got [1, 2, 3]"),
+        ({"progress": 3}, "progress must be a function of a number of games, or None, got 3"),
+    ],
+    ids=str,
+)
+def test_what_a_match_is_told_with_is_checked_before_it_is_played(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(MatchError, match=re.escape(message)):
+        play_match(sleuth, THREE, ["random"] * 3, 10**6, **wrong)
+
+
+def test_seats_that_are_of_no_bot_and_no_learner_are_refused() -> None:
+    table = Table(sleuth, THREE, 1, [make_bot("random", THREE)])
+    table.deal(0, 1)
+    table.seats[:] = -5
+    with pytest.raises(MatchError, match="seats must be numbers of bots, or -1 for learners, got -5"):
+        table.play_on()
+
+
+def test_a_list_of_players_may_be_an_array() -> None:
+    env = SoloEnv(num_players=3, opponents=np.array(["random", "sheet"]))
+    assert [bot.name for bot in env.table.bots] == ["random", "sheet"]

@@ -23,7 +23,6 @@ from pettingzoo import AECEnv
 from ..actions import IllegalAction, refusal
 from ..checks import check_choice, check_number, check_seed, whole_number
 from ..game import (
-    CLOSED,
     NO_GAME,
     TERMINATED,
     TRUNCATED,
@@ -45,6 +44,7 @@ from .snapshot import Fits, Snapshot, bytes_of, misfit, of_kind, snapshot_of, so
 Observation = dict[str, NDArray[Any]]
 S = TypeVar("S", bound="spaces.Space[Any]")
 FACE = "aec"
+CLOSED_UNTIL_RESET = "this environment has been closed: reset() opens it again"
 
 
 class _Buffers:
@@ -286,7 +286,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
 
     def _must_be_open(self) -> None:
         if self.closed:
-            raise gymnasium.error.ClosedEnvironmentError(CLOSED)
+            raise gymnasium.error.ClosedEnvironmentError(CLOSED_UNTIL_RESET)
 
     def _must_be_reset(self) -> None:
         self._must_be_open()

@@ -266,7 +266,7 @@ class GameSoloVectorEnv(_Solo, VectorEnv[Any, NDArray[np.int64], Any]):
     """Let ``B`` learners play against bots, each in a game of its own; the bots decide in batches.
 
     Game ``i`` is the game of a `GameSoloEnv` that was reset with ``seed + i``, whatever ``B``. Infos
-    are those of the single games, joined as Gymnasium joins them.
+    are those of the single games, joined as Gymnasium joins them, but with a mask in every row.
 
     Args:
         num_envs: B.

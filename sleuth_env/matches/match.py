@@ -8,7 +8,7 @@ Axis letters: ``B`` games, ``P`` seats.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -78,6 +78,8 @@ def play_match(
     # First of all: these refuse what is not a game, or not its options.
     check_game(game)
     check_options(game, options)
+    if progress is not None and not callable(progress):
+        raise MatchError(f"progress must be a function of a number of games, or None, got {shown(progress)}")
     _check_match(options, seats, names, {"num_deals": num_deals, "batch_size": batch_size, "seed": seed})
     num_deals = int(num_deals)
     players = make_players(game, options, seats, greedy, allow_pickle)
@@ -90,9 +92,8 @@ def play_match(
     seeds = mixed_rows(mixed_rows(np.array([seed], np.uint64)) + np.arange(num_deals, dtype=np.uint64) * GAMMA)
     table = Table(game, options, min(batch_size, num_deals * rotations), entries)
     _play_all(table, np.repeat(seeds, rotations), games, progress)
-    called = _entry_names(
-        names or [_name(seat) for seat in seats], [numbers.index(number) for number in range(len(entries))]
-    )
+    texts = [_name(seat) for seat in seats] if names is None else list(names)
+    called = _entry_names(texts, [numbers.index(number) for number in range(len(entries))])
     named_seats = tuple(called[number] for number in numbers)
     facts = {"game": game.NAME, "options": asdict(options), "seats": named_seats, "seed": int(seed)}
     return sum_up(games, called, **facts, deals=num_deals, rotations=rotations, games=num_deals * rotations)
@@ -129,12 +130,14 @@ def evaluate(
 
 def _check_match(options: Any, seats: Sequence[Any], names: Sequence[str] | None, numbers: dict[str, Any]) -> None:
     for what, given in (("seats", seats), ("names", seats if names is None else names)):
-        if not is_collection(given) or not hasattr(given, "__len__"):
+        if not is_collection(given) or not hasattr(given, "__len__") or isinstance(given, Mapping):
             raise MatchError(f"{what} must be a list of {options.num_players}, got {shown(given)}")
         if len(given) != options.num_players:
             raise MatchError(
                 f"a game for {options.num_players} players needs {options.num_players} {what}, got {len(given)}"
             )
+    if names is not None and not all(isinstance(name, str) for name in names):
+        raise MatchError(f"names must be texts, got {shown(names)}")
     for name, number in numbers.items():
         check_number(name, number, 0 if name == "seed" else 1, 2**64 - 1, MatchError)
 

@@ -13,6 +13,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..checks import shown
 from ..game import DEFAULT_GAME, Bot, Game, check_game, check_options, load_game
 from ..policies.policy import load_policy
@@ -128,4 +130,4 @@ def make_player(
 
 def listed(players: Players, number: int = 1) -> list[Any]:
     """Return a list of players as it is, a single player as often as asked."""
-    return list(players) if isinstance(players, (list, tuple)) else [players] * number
+    return list(players) if isinstance(players, (list, tuple, np.ndarray)) else [players] * number

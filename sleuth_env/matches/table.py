@@ -174,6 +174,8 @@ class Table(OfGame):
                 integer for each game; no game has moved.
         """
         players = self._players()
+        if (players < LEARNER_SEAT).any():
+            raise MatchError(f"seats must be numbers of bots, or {LEARNER_SEAT} for learners, got {players.min()}")
         rows = np.flatnonzero((players >= 0) & ~self.finished)
         if not len(rows):
             return False
