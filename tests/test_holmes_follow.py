@@ -63,8 +63,9 @@ def test_kernel_and_oracle_agree_in_every_variant(num_players: int, named: dict[
         play_batch(options, seeds(1, of=f"{options} {name}"), player, most_steps=40)
 
 
-def test_kernel_and_oracle_agree_in_every_combination_of_options() -> None:
-    for number, named in enumerate(COMBINATIONS):
+@pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
+def test_kernel_and_oracle_agree_in_every_combination_of_options(part: int) -> None:
+    for number, named in list(enumerate(COMBINATIONS))[part::3]:
         options = Options(3 + number % 6, **named)
         player = list(PLAYERS.values())[number % len(PLAYERS)]
         play_batch(options, seeds(1, of=str(options)), player, knowing=False, most_steps=40)
