@@ -199,9 +199,11 @@ def written(
         raise _refusal(name, what, shape, value)
     if not value.flags.writeable:
         raise ArrayError(f"{name} is written to, and got a read-only array")
+    if _is_plain(value, wanted):
+        return cast(NDArray[Any], value)
     if _has_a_place_twice(value):
         raise ArrayError(f"{name} is written to, and some places of what it got are the same: {described(value)}")
-    return cast(NDArray[Any], value) if _is_plain(value, wanted) else _copied(value, wanted)
+    return _copied(value, wanted)
 
 
 def _is_plain(value: Any, dtype: np.dtype[Any]) -> bool:
@@ -567,8 +569,9 @@ def _check_apart(arguments: Sequence[Argument], values: Sequence[Any]) -> None:
     """
     given = [(argument, value) for argument, value in zip(arguments, values, strict=True) if is_array(value)]
     for argument, value in given:
-        for other, beside in given:
-            if argument.written and argument is not other and _share(value, beside):
+        others = [pair for pair in given if pair[0] is not argument] if argument.written else []
+        for other, beside in others:
+            if _share(value, beside):
                 raise ArrayError(f"{argument.name} is written to, and must not share memory with {other.name}")
 
 

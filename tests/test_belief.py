@@ -27,10 +27,11 @@ def test_every_order_holds_every_gem_once_and_nests_the_categories():
     assert len(set(runs)) == 6
 
 
+@pytest.mark.parametrize("every", [27, pytest.param(9, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("options", GAMES, ids=str)
-def test_a_batch_of_beliefs_equals_one_belief_at_a_time(options):
+def test_a_batch_of_beliefs_equals_one_belief_at_a_time(options, every):
     rules = make_rules(options)
-    views = positions(options, "sheet", 2, seed=3)[::27]
+    views = positions(options, "sheet", 2, seed=3)[::every]
     assert len(views) > 2
     together = beliefs(rules, views)
     assert (together.results["code"] == 0).all()

@@ -230,9 +230,10 @@ def test_sheet_beats_cautious_and_cautious_beats_random(players: int, better: st
     assert result.entries[0].win_share > 1.25 / players
 
 
-def test_plain_python_and_compiled_kernels_decide_the_same() -> None:
+@pytest.mark.parametrize("factor", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_plain_python_and_compiled_kernels_decide_the_same(factor: int) -> None:
     root = Path(__file__).parent.parent
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
-    words = [sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.support.fixed_decisions"]
+    words = [sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.support.fixed_decisions", str(factor)]
     plain = subprocess.run(words, cwd=root, env=environment, capture_output=True, text=True, check=True)
-    assert plain.stdout == fixed_decisions.digest()
+    assert plain.stdout == fixed_decisions.digest(factor)

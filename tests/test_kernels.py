@@ -16,13 +16,14 @@ from tests.support import fixed_games
 from tests.support.strategies import EVERY_VARIANT, PLAYER_COUNTS, QUICK_VARIANTS, option_name
 
 
-def test_plain_python_and_compiled_kernels_write_the_same_bytes() -> None:
+@pytest.mark.parametrize(("size", "steps"), [(2, 40), pytest.param(6, 60, marks=pytest.mark.slow)])
+def test_plain_python_and_compiled_kernels_write_the_same_bytes(size: int, steps: int) -> None:
     root = Path(__file__).parent.parent
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}
     # Where numbers are meant to wrap round, plain Python must not warn of it.
-    words = [sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.support.fixed_games"]
+    words = [sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.support.fixed_games", str(size), str(steps)]
     plain = subprocess.run(words, cwd=root, env=environment, capture_output=True, text=True, check=True)
-    assert plain.stdout == fixed_games.digest()
+    assert plain.stdout == fixed_games.digest(size, steps)
 
 
 @pytest.mark.parametrize("options", EVERY_VARIANT, ids=option_name)

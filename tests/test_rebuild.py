@@ -63,20 +63,25 @@ def deal_of(options: Options, state: np.ndarray, seat: int) -> np.ndarray:
     return found
 
 
-def moments(options: Options, players=(PATIENT, LIVELY, RASH, KNOWING), seed: int = 0) -> list[np.ndarray]:
-    """Return moments of some games, every tenth and more of the rounds of offers, none of them the end."""
+def moments(
+    options: Options, players=(PATIENT, LIVELY, RASH, KNOWING), seed: int = 0, every: int = 5
+) -> list[np.ndarray]:
+    """Return moments of some games, as every fifth and more of the rounds of offers, none of them the end."""
     found = []
     for player in players:
         states = play(options, seed, player).states[:-1]
-        found += [state for i, state in enumerate(states) if i % 10 == 0 or (state["phase"][0] == OFFER and i % 5 == 1)]
+        for i, state in enumerate(states):
+            if i % every == 0 or (state["phase"][0] == OFFER and i % (every // 2) == 1):
+                found.append(state)
     return found
 
 
+@pytest.mark.parametrize("every", [10, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("options", EVERY_VARIANT, ids=option_name)
-def test_the_viewer_cannot_tell_a_rebuilt_game_from_its_own(options: Options) -> None:
+def test_the_viewer_cannot_tell_a_rebuilt_game_from_its_own(options: Options, every: int) -> None:
     rules = make_rules(options)
     rng = np.random.default_rng(1)
-    for state in moments(options):
+    for state in moments(options, every=every):
         for seat in range(options.num_players):
             own = seen(options, state, seat)
             games = rebuild(rules, own, deal_of(options, state, seat).repeat(5, 0), rng)

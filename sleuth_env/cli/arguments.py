@@ -207,12 +207,14 @@ def joined(names: Iterable[str]) -> str:
 
 def check_no_player(name: str | None, game: Game, players: Iterable[str]) -> None:
     """Refuse to write a file from which somebody plays."""
+    if name is None:
+        return
     # Late, for it imports what plays.
     from ..matches.players import source_of
 
     for player in players:
         source = source_of(player, game)
-        if name is not None and source is not None and _are_same(name, source):
+        if source is not None and _are_same(name, source):
             raise CommandError(f"{name} cannot be written: it is the file of the player {player}")
 
 

@@ -242,7 +242,7 @@ def _file_names(names: Sequence[str]) -> list[str]:
 
 
 def _check_harmless(game: Game, names: Sequence[str]) -> None:
-    """Check that the opponents that a text names are no files: none is opened because a text says so."""
+    """Check that the opponents that a text names are not files: none is opened because a text says so."""
     foreign = [name for name in names if name not in game.BOTS and not _is_bundled(name, game.NAME)]
     if foreign:
         raise CommandError(f"the game was played against {foreign[0][:40]!r}: name the opponents by --opponents")

@@ -174,11 +174,13 @@ class Table(OfGame):
                 integer for each game; no game has moved.
         """
         players = self._players()
-        if (players < LEARNER_SEAT).any():
-            raise MatchError(f"seats must be numbers of bots, or {LEARNER_SEAT} for learners, got {players.min()}")
-        rows = np.flatnonzero((players >= 0) & ~self.finished)
+        rows = np.flatnonzero((players != LEARNER_SEAT) & ~self.finished)
         if not len(rows):
             return False
+        if players[rows].min() < 0:
+            raise MatchError(
+                f"seats must be numbers of bots, or {LEARNER_SEAT} for learners, got {players[rows].min()}"
+            )
         if players[rows].max() >= len(self.bots):
             raise MatchError(f"there are {len(self.bots)} bots, and a seat of number {players[rows].max()}")
         # Sorted by bot, every bot's rows are one slice.

@@ -17,6 +17,7 @@ from ..game_doors import checked_seat
 from .cards import NUM_SEARCH_CARDS, QUESTIONS, Options, action_blocks, make_rules
 from .checked import one_state, one_view, seat_in_view
 from .drawing.compact import COLUMNS
+from .drawing.scene import phase_of
 from .drawing.text import draw_belief
 from .notation import (
     PHASE_NAMES,
@@ -271,14 +272,12 @@ def announcement(options: Options, seen: Any) -> list[str]:
 
 def prompt(options: Options, seen: Any) -> str:
     """Return what a person is asked for."""
-    seen = one_view(options, seen, "seen")[0]
-    return PROMPTS[MUST_ACCUSE if seen["accusing"] else int(seen["phase"])]
+    return PROMPTS[phase_of(one_view(options, seen, "seen")[0])]
 
 
 def unsaid(options: Options, seen: Any) -> str:
     """Return the name of the action that an empty line stands for: an offer may be declined so."""
-    seen = one_view(options, seen, "seen")[0]
-    return "pass" if seen["phase"] == OFFER and not seen["accusing"] else ""
+    return "pass" if phase_of(one_view(options, seen, "seen")[0]) == OFFER else ""
 
 
 def meant(typed: str, names: Iterable[str]) -> list[str]:
@@ -384,11 +383,12 @@ def hint(options: Options, seen: Any, typed: str) -> str:
     if not words or words[0] not in QUESTION_NAMES or not all(word in SEARCH_CARD_NAMES for word in words):
         return ""
     question = words[0]
-    if seen["phase"] not in (TURN, SECOND) or seen["accusing"]:
-        may = "accuse or pass" if unsaid(options, seen) else "accuse"
+    phase = phase_of(seen)
+    if phase not in (TURN, SECOND):
+        may = "accuse or pass" if phase == OFFER else "accuse"
         return f"You can ask {question} on your turn; now you may only {may}."
     cards = ", ".join(search_card_names(seen["search"][0]))
-    also = f"; final +1 {question} asks it free, but then you must accuse" if seen["phase"] == TURN else ""
+    also = f"; final +1 {question} asks it free, but then you must accuse" if phase == TURN else ""
     return f"None of your search cards ({cards}) lets you ask {question} so{also}."
 
 
@@ -416,7 +416,7 @@ def doubt(options: Options, seen: Any, action: int) -> str:
     if not possible >> gem & 1:
         return f"{gem_name(gem)} is certainly not missing."
     # Whoever must accuse, or has begun to, can only guess.
-    if proved.bit_count() == options.missing or seen["phase"] == MUST_ACCUSE or seen["accusing"]:
+    if proved.bit_count() == options.missing or phase_of(seen) == MUST_ACCUSE:
         return ""
     if options.missing == 1:
         return f"It is not proved: {open_gems} gems may still be missing."

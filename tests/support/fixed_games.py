@@ -50,14 +50,14 @@ def play(options: Options, size: int, steps: int, seed: int = 1) -> Iterator[byt
         kernels.step(rules, states, random_actions(marks, chance, options), taken, rewards)
 
 
-def digest() -> str:
-    """Return a digest of all games."""
+def digest(size: int, steps: int) -> str:
+    """Return a digest of all games, each a batch of a size that takes a number of steps."""
     everything = hashlib.sha256()
     for options in GAMES:
-        for written in play(options, size=2, steps=40):
+        for written in play(options, size, steps):
             everything.update(written)
     return everything.hexdigest()
 
 
 if __name__ == "__main__":
-    sys.stdout.write(digest())
+    sys.stdout.write(digest(*map(int, sys.argv[1:])))

@@ -176,9 +176,13 @@ def _status(options: Options, view: np.void, labels: list[str]) -> list[str]:
     return lines
 
 
+def phase_of(view: np.void) -> int:
+    """Return what is being decided: whoever has named one of several gems must name the others, whatever the phase."""
+    return MUST_ACCUSE if view["accusing"] else int(view["phase"])
+
+
 def _deciding(view: np.void, labels: list[str]) -> str:
-    # Whoever has named one of several gems must name the others.
-    phase = MUST_ACCUSE if view["accusing"] else int(view["phase"])
+    phase = phase_of(view)
     if view["to_act"]:
         return {
             TURN: "Your turn: ask, exchange, final question or accuse",
