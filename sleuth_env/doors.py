@@ -78,7 +78,7 @@ def array(name: str, value: Any, dtype: DTypeLike, shape: Shape) -> NDArray[Any]
     """
     wanted = np.dtype(dtype)
     if _is_plain(value, wanted) and _fits(value.shape, shape):
-        return cast(NDArray[Any], value)
+        return cast("NDArray[Any]", value)
     found = _as_array(value)
     kinds = "iu" if wanted.kind in "iu" else "iuf"
     if found is None or not _fits(found.shape, shape) or found.dtype.kind not in kinds or not _holds(wanted, found):
@@ -97,7 +97,7 @@ def marks(name: str, value: Any, shape: Shape) -> NDArray[np.uint8]:
     found = value if plain else _as_array(value)
     if found is None or not _fits(found.shape, shape) or found.dtype.kind not in "biu" or not _are_marks(found):
         raise _refusal(name, "bool, or integers that are 0 or 1", shape, value)
-    return cast(NDArray[np.uint8], found) if plain else _copied(found, wanted)
+    return cast("NDArray[np.uint8]", found) if plain else _copied(found, wanted)
 
 
 def shape_of(value: Any) -> tuple[int, ...]:
@@ -150,7 +150,7 @@ def records(name: str, value: Any, dtype: DTypeLike, shape: Shape, kind: str = "
     """
     wanted = np.dtype(dtype)
     if _is_plain(value, wanted) and _fits(value.shape, shape):
-        return cast(Records, value)
+        return cast("Records", value)
     if not is_array(value) or value.dtype != wanted or not _fits(value.shape, shape):
         raise _refusal(name, f"{kind} records", shape, value)
     return _copied(value, wanted)
@@ -200,7 +200,7 @@ def written(
     if not value.flags.writeable:
         raise ArrayError(f"{name} is written to, and got a read-only array")
     if _is_plain(value, wanted):
-        return cast(NDArray[Any], value)
+        return cast("NDArray[Any]", value)
     if _has_a_place_twice(value):
         raise ArrayError(f"{name} is written to, and some places of what it got are the same: {described(value)}")
     return _copied(value, wanted)
@@ -259,7 +259,7 @@ def _as_array(value: Any) -> NDArray[Any] | None:
 
 def _holds(wanted: np.dtype[Any], found: NDArray[Any]) -> bool:
     """Return whether a dtype holds all of some numbers, without rounding any."""
-    if np.can_cast(found.dtype, wanted, "safe"):
+    if found.dtype == wanted or np.can_cast(found.dtype, wanted, "safe"):
         return True
     if wanted.kind not in "iu":
         return found.dtype.kind in "iu" and bool((found.astype(wanted).astype(object) == found.astype(object)).all())
@@ -584,4 +584,5 @@ def unchecked(function: Callable[..., Any]) -> Callable[..., Any]:
     if behind is None:
         return function
     owner = getattr(function, "__self__", None)
-    return cast(Callable[..., Any], behind if owner is None else MethodType(behind, owner))
+    found: Callable[..., Any] = behind if owner is None else MethodType(behind, owner)
+    return found

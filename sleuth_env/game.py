@@ -49,7 +49,13 @@ def opaque(records: Records) -> Records:
     ``opaque(states)[rows].view(states.dtype)`` is ``states[rows]``, and
     ``opaque(states)[rows] = opaque(others)`` the way back.
     """
-    return records.view(np.dtype((np.void, records.dtype.itemsize)))
+    return records.view(_plain(records.dtype.itemsize))
+
+
+@cache
+def _plain(size: int) -> np.dtype[Any]:
+    """Return the dtype of plain bytes, which takes longer to make than to use."""
+    return np.dtype((np.void, size))
 
 
 def player_name(seat: int) -> str:

@@ -60,6 +60,7 @@ class _Buffers:
         self.rewards = np.zeros((1, num_players))
         self.ended = np.zeros(1, np.uint8)
         self.settled = np.zeros((1, num_players), np.uint8)
+        self.is_settled = self.settled[0].view(np.bool_)
         self.due = np.zeros((1, num_players))
         self.seat = np.zeros(1, np.int64)
         self.seats = np.arange(num_players)
@@ -273,7 +274,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         """Return the infos of all agents: whose reward is settled."""
         buffers = self._buffers
         buffers.kernels.settled(buffers.rules, self._states, buffers.settled, buffers.due)
-        settled = buffers.settled[0].astype(np.bool_).tolist()
+        settled = buffers.is_settled.tolist()
         return {agent: {"settled": one} for agent, one in zip(self.possible_agents, settled, strict=True)}
 
     def _clear_rewards(self) -> None:
@@ -289,8 +290,8 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
             raise gymnasium.error.ClosedEnvironmentError(CLOSED_UNTIL_RESET)
 
     def _must_be_reset(self) -> None:
-        self._must_be_open()
-        if not self.has_reset:
+        if self.closed or self._np_random is None:
+            self._must_be_open()
             raise gymnasium.error.ResetNeeded(NO_GAME)
 
     # --- what is seen ---

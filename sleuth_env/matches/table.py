@@ -140,7 +140,7 @@ class Table(OfGame):
         states = self.game.new_states(len(rows))
         self._kernels.deal(self.rules, states, seeds)
         self._put(rows, states)
-        self.renumber(rows)
+        self._renumber(rows)
         self.decisions[rows] = 0
         self.last_actions[rows] = -1
         self.returns[rows] = 0.0
@@ -155,7 +155,9 @@ class Table(OfGame):
 
     def renumber(self, rows: ArrayLike) -> None:
         """Number games (int [K]) again: to players that remember they are games never seen before."""
-        rows = self._once(rows)
+        self._renumber(self._once(rows))
+
+    def _renumber(self, rows: NDArray[np.int64]) -> None:
         self._forget(self.games[rows])
         self.games[rows] = self._counted + np.arange(len(rows))
         self._counted += len(rows)
@@ -174,22 +176,20 @@ class Table(OfGame):
                 integer for each game; no game has moved.
         """
         players = self._players()
-        rows = np.flatnonzero((players != LEARNER_SEAT) & ~self.finished)
+        rows = ((players != LEARNER_SEAT) & ~self.finished).nonzero()[0]
         if not len(rows):
             return False
-        if players[rows].min() < 0:
-            raise MatchError(
-                f"seats must be numbers of bots, or {LEARNER_SEAT} for learners, got {players[rows].min()}"
-            )
-        if players[rows].max() >= len(self.bots):
-            raise MatchError(f"there are {len(self.bots)} bots, and a seat of number {players[rows].max()}")
         # Sorted by bot, every bot's rows are one slice.
-        rows = rows[np.argsort(players[rows], kind="stable")]
+        rows = rows[players[rows].argsort(kind="stable")]
         players = players[rows]
+        if players[0] < 0:
+            raise MatchError(f"seats must be numbers of bots, or {LEARNER_SEAT} for learners, got {players[0]}")
+        if players[-1] >= len(self.bots):
+            raise MatchError(f"there are {len(self.bots)} bots, and a seat of number {players[-1]}")
         states = self._take(rows)
         seeds = self.decision_seeds(rows)
         actions = np.zeros(len(rows), np.int64)
-        starts = [0, *(np.flatnonzero(np.diff(players)) + 1).tolist(), len(rows)]
+        starts = [0, *((players[1:] != players[:-1]).nonzero()[0] + 1).tolist(), len(rows)]
         for start, end in pairwise(starts):
             part = slice(start, end)
             actions[part] = self._ask(self.bots[players[start]], rows[part], states[part], seeds[part].copy())
@@ -201,7 +201,7 @@ class Table(OfGame):
         self.returns[rows] += rewards
         self.decisions[rows, actors] += 1
         self.last_actions[rows] = actions
-        self._forget(self.games[rows[self.actors[rows] < 0]])
+        self._forget_finished(rows)
         return True
 
     def remind(self, rows: ArrayLike) -> None:
@@ -246,7 +246,7 @@ class Table(OfGame):
         self.returns[rows] += rewards
         self.decisions[rows, actors] += taken
         self.last_actions[rows] = np.where(taken, actions, self.last_actions[rows])
-        self._forget(self.games[rows[self.actors[rows] < 0]])
+        self._forget_finished(rows)
         return taken.astype(np.bool_)
 
     def views(self, rows: ArrayLike, seats: ArrayLike | None = None) -> NDArray[np.void]:
@@ -322,7 +322,7 @@ class Table(OfGame):
     def _once(self, rows: ArrayLike) -> NDArray[np.int64]:
         """Return which games are meant, each at most once; see `_chosen`."""
         found = self._chosen(rows)
-        if not (found[1:] > found[:-1]).all() and len(np.unique(found)) < len(found):
+        if len(found) > 1 and not (found[1:] > found[:-1]).all() and len(np.unique(found)) < len(found):
             raise ArrayError(f"rows must name each game once, got {found.tolist()!s:.100}")
         return found
 
@@ -388,6 +388,10 @@ class Table(OfGame):
         if seat not in copies:
             copies[seat] = copied(player, f"player {player.name!r}")
         return copies[seat]
+
+    def _forget_finished(self, rows: NDArray[np.int64]) -> None:
+        if self._copies:
+            self._forget(self.games[rows[self.actors[rows] < 0]])
 
     def _forget(self, games: NDArray[np.int64]) -> None:
         """Pass on to those who remember that nobody plays some games (i8 [K]) any further."""
