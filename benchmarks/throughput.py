@@ -40,17 +40,19 @@ class Faces:
         vector: its batched environment.
         rare: blocks of actions that end a game and are drawn only so often where something else may
             be done.
+        unseen: lets states be played on at which nobody looks, where a game has that.
     """
 
     game: Game
     module: Any
     vector: Any
     rare: tuple[str, ...] = ()
+    unseen: Callable[[np.ndarray], None] | None = None
 
 
 GAMES = {
     "sleuth": Faces(sleuth, sleuth_v0, sleuth_v0.SleuthVectorEnv, rare=("exchange", "accuse")),
-    "holmes": Faces(holmes, holmes_v0, holmes_v0.HolmesVectorEnv),
+    "holmes": Faces(holmes, holmes_v0, holmes_v0.HolmesVectorEnv, unseen=holmes.drop_sheets),
 }
 # How often one of the rare actions is drawn, so that games go on for a while.
 RARELY = 0.002
@@ -88,18 +90,27 @@ class Chooser:
         return weights.argmax(axis=1)
 
 
-def play_rules(faces: Faces, players: int, games: int) -> Callable[[float], Clock]:
-    """Play with the kernels alone: legal actions and steps."""
+def play_rules(
+    faces: Faces, players: int, games: int, unseen: Callable[[np.ndarray], None] | None = None
+) -> Callable[[float], Clock]:
+    """Play with the kernels alone: legal actions and steps; see `Faces` for ``unseen``."""
     game = faces.game
     kernels = kernels_of(game)
     options = game.Options(num_players=players)
     rules = game.make_rules(options)
-    states = game.new_states(games)
     chosen = Chooser(faces, players)
     masks = np.zeros((games, game.num_actions(options)), np.uint8)
     taken = np.zeros(games, np.uint8)
     rewards = np.zeros((games, players))
-    kernels.deal(rules, states, np.arange(games, dtype=np.uint64))
+
+    def dealt(number: int) -> np.ndarray:
+        states: np.ndarray = game.new_states(number)
+        kernels.deal(rules, states, chosen.rng.integers(0, 2**64, number, np.uint64))
+        if unseen:
+            unseen(states)
+        return states
+
+    states = dealt(games)
 
     def play(seconds: float) -> Clock:
         clock = Clock()
@@ -109,9 +120,7 @@ def play_rules(faces: Faces, players: int, games: int) -> Callable[[float], Cloc
             clock.run(lambda actions=actions: kernels.step(rules, states, actions, taken, rewards), games)
             over = np.flatnonzero(states["actor"] < 0)
             if len(over):
-                fresh = game.new_states(len(over))
-                kernels.deal(rules, fresh, chosen.rng.integers(0, 2**64, len(over), np.uint64))
-                states[over] = fresh
+                states[over] = dealt(len(over))
         return clock
 
     return play
@@ -277,7 +286,10 @@ def own(faces: Faces, players: int, games: int, threads: int) -> dict[str, Calla
     def solo(make: Callable[..., Any], *number: int) -> Callable[[float], Clock]:
         return play_solo(make(*number, num_players=players, opponents=bot), Chooser(faces, players))
 
+    unseen = faces.unseen
+    without = {f"rules only, {games} games without sheets": lambda: play_rules(faces, players, games, unseen)}
     return {
+        **(without if unseen else {}),
         f"rules only (legal and step), {games} games": lambda: play_rules(faces, players, games),
         **{
             f"{faces.vector.__name__} of {games}, {record}": partial(

@@ -172,6 +172,7 @@ def make_doors(
     blank: Records,
     view_type: np.dtype[Any],
     checked_rules: Callable[[Any], Records],
+    problems_in_play: Callable[..., list[str]] | None = None,
 ) -> Doors:
     """Return the doors of a game.
 
@@ -183,13 +184,16 @@ def make_doors(
         view_type: the dtype VIEW.
         checked_rules: returns rules that were handed in in the form that kernels take, or raises an
             ArrayError.
+        problems_in_play: the same as ``problems`` for games at which nobody looks, where these may
+            lack something that the others have.
     """
-    check = _check_of_states(problems, blank)
+    check = _check_of_states(problems_in_play or problems, blank)
     rules = Argument("rules", None, "1", "RULES", take=checked_rules)
     unchecked = Argument("states", blank.dtype, "B", "STATE")
     states = Argument("states", blank.dtype, "B", "STATE", check=check)
     moved = Argument("states", blank.dtype, "B", "STATE", written=True, check=check)
     dealt = Argument("states", blank.dtype, "B", "STATE", written=True)
+    seen = Argument("states", blank.dtype, "B", "STATE", check=_check_of_states(problems, blank))
     seats = Argument("seats", np.int64, check=_check_seats)
     views = Argument("views", view_type, kind="VIEW", written=True)
     rewards = Argument("rewards", np.float64, "Bp", written=True)
@@ -208,7 +212,7 @@ def make_doors(
         standings=door(kernels.standings, [rules, states, Argument("places", np.int32, "Bp", written=True)], _lengths),
         problems=door(problems, [rules, unchecked], _lengths),
         counts=door(counts, [rules, states], _lengths),
-        view=door(kernels.view, [rules, states, seats, views], _lengths),
+        view=door(kernels.view, [rules, seen, seats, views], _lengths),
     )
 
 

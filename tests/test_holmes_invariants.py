@@ -81,6 +81,8 @@ DAMAGES: dict[str, tuple[str, Any, Any]] = {
     "in play": ("in_play", (), 3),
     "card": ("card", (), 0),
     "sheet": ("most", (0, 1, 0), 0),
+    "a mark of sheets": ("keeps_sheets", (), 2),
+    "sheets that are not kept": ("keeps_sheets", (), 0),
     "own sheet": ("most", (0, 0, 0), 1),
     "behind the titles of a sheet": ("most", (0, 1, 63), 1),
     "spare": ("spare", (0, 0), 100),

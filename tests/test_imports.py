@@ -112,7 +112,7 @@ FIRST_PARTY = {
         *("doors", "game_doors"),
         *("holmes.cards", "holmes.checked", "holmes.invariants", "holmes.state", "holmes.view"),
     ),
-    "holmes/doors": ("game", "game_doors", "holmes"),
+    "holmes/doors": ("doors", "game", "game_doors", "holmes"),
     "holmes/notation": ("game", "naming", "holmes.cards", "holmes.state"),
     "holmes/review": ("game", "game_doors", "holmes"),
     "holmes/telling": ("game", "game_doors", "holmes"),

@@ -28,7 +28,7 @@ from .cards import (
 )
 
 # VIEW from there, too: to type checkers, an import from `.view` makes `view` that module.
-from .doors import VIEW, counts, deal, ends, legal, problems, settled, standings, step, view
+from .doors import VIEW, counts, deal, drop_sheets, ends, legal, problems, settled, standings, step, view
 from .drawing import draw_ansi, draw_odds, draw_rgb
 from .features import RECORDS, Observer, observation_layout, observation_size, write_observations
 from .notation import (
@@ -93,6 +93,7 @@ __all__ = [
     "draw_ansi",
     "draw_odds",
     "draw_rgb",
+    "drop_sheets",
     "ends",
     "event_text",
     "game_text",

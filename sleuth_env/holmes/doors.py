@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ..doors import Argument, door
 from ..game import Kernels
 from ..game_doors import make_doors
-from . import cases, invariants, results, rules
+from . import cases, invariants, results, rules, sheet
 from . import view as viewing
 from .checked import checked_rules
-from .state import BLANK
+from .state import BLANK, STATE
 from .view import VIEW as VIEW
 
 _DOORS = make_doors(
@@ -25,6 +26,7 @@ _DOORS = make_doors(
     BLANK,
     VIEW,
     checked_rules,
+    invariants.problems_in_play,
 )
 deal = _DOORS.deal
 legal = _DOORS.legal
@@ -35,3 +37,4 @@ standings = _DOORS.standings
 problems = _DOORS.problems
 counts = _DOORS.counts
 view = _DOORS.view
+drop_sheets = door(sheet.drop_sheets, [Argument("states", STATE, "B", "STATE", written=True)])

@@ -142,7 +142,10 @@ from .state import (
     TRIED_WRONG,
     MORE_WRONG,
     LEGAL_WRONG,
-) = range(61)
+    KEEPS_SHEETS_RANGE,
+    SHEETS_LEFT,
+    NO_SHEETS,
+) = range(64)
 
 # Of each fault the field in which it lies, as far as one can say, and what is wrong with it.
 _SAID = {
@@ -206,6 +209,9 @@ _SAID = {
     TRIED_WRONG: ("tried", "not opponents who have countered an Impromptu Arrest"),
     MORE_WRONG: ("more", "no further card may be played in this turn"),
     LEGAL_WRONG: ("phase", "there is not enough to decide in it"),
+    KEEPS_SHEETS_RANGE: ("keeps_sheets", "not 0 or 1"),
+    SHEETS_LEFT: ("keeps_sheets", "with least, most, spare, excess and counted not all 0"),
+    NO_SHEETS: ("keeps_sheets", "the game has no sheets, so nobody can look at it"),
 }
 
 MOST_TURNS = 2**31 - 1
@@ -241,7 +247,7 @@ def _course_ranges(rules, s):
         return ACTOR_RANGE
     if not _is_mark(s["truncated"]):
         return TRUNCATED_RANGE
-    return SOUND
+    return SOUND if _is_mark(s["keeps_sheets"]) else KEEPS_SHEETS_RANGE
 
 
 @inner
@@ -604,7 +610,23 @@ def _is_of_sheet(rules, viewer, holder):
 
 
 @inner
-def _sheets(rules, s):
+def _no_sheets(s):
+    """Check that no sheet is left where none is kept."""
+    for viewer in range(P):
+        for holder in range(NUM_HOLDERS):
+            if s["counted"][viewer, holder] != 0:
+                return SHEETS_LEFT
+            for title in range(NUM_COLUMNS):
+                if s["least"][viewer, holder, title] != 0 or s["most"][viewer, holder, title] != 0:
+                    return SHEETS_LEFT
+        for title in range(NUM_COLUMNS):
+            if s["spare"][viewer, title] != 0 or s["excess"][viewer, title] != 0:
+                return SHEETS_LEFT
+    return SOUND
+
+
+@inner
+def _bounds(rules, s):
     for viewer in range(P):
         for holder in range(NUM_HOLDERS):
             is_used = _is_of_sheet(rules, viewer, holder)
@@ -641,6 +663,11 @@ def _sums(rules, s):
             if s["spare"][viewer, title] != spare or s["excess"][viewer, title] != excess:
                 return SUMS_WRONG
     return SOUND
+
+
+@inner
+def _sheets(rules, s):
+    return _bounds(rules, s) or _sums(rules, s) if s["keeps_sheets"] else _no_sheets(s)
 
 
 @inner
@@ -851,7 +878,6 @@ def _fault(rules, s):
         or _telegrams(s)
         or _looks(rules, s)
         or _sheets(rules, s)
-        or _sums(rules, s)
         or _ends(rules, s)
         or _course(rules, s)
         or _card_carried_out(rules, s)
@@ -871,7 +897,7 @@ def problems(rules: np.ndarray, states: np.ndarray) -> list[str]:
     """Return what is wrong with some games, one text for each that is not sound.
 
     It may be given any bytes. A game that is sound can be played, seen, drawn and written down.
-    Blank states, in which nothing has been dealt, are not sound.
+    Blank states, in which nothing has been dealt, are not sound, nor are games without sheets.
 
     >>> from sleuth_env.holmes.cards import Options, make_rules
     >>> from sleuth_env.holmes.cases import deal
@@ -889,12 +915,23 @@ def problems(rules: np.ndarray, states: np.ndarray) -> list[str]:
         rules: RULES [1].
         states: STATE [B].
     """
+    faults = _faults(rules, states)
+    faults[(faults == SOUND) & (states["keeps_sheets"] == 0)] = NO_SHEETS
+    return problem_texts(states, faults, _SAID)
+
+
+def problems_in_play(rules: np.ndarray, states: np.ndarray) -> list[str]:
+    """Return what is wrong with some games that are only played: they may have no sheets, see `problems`."""
+    return problem_texts(states, _faults(rules, states), _SAID)
+
+
+def _faults(rules: np.ndarray, states: np.ndarray) -> np.ndarray:
     faults = np.zeros(len(states), np.int64)
     # A copy where it must be: kernels are compiled for arrays that lie as NumPy makes them.
     found = np.require(states, STATE, ["C", "A", "W"])
     _find_faults(rules, found, faults)
     _find_idle(rules, found, faults)
-    return problem_texts(states, faults, _SAID)
+    return faults
 
 
 def _find_idle(rules: np.ndarray, states: np.ndarray, faults: np.ndarray) -> None:

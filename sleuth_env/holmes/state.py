@@ -7,7 +7,7 @@ empty), ``T`` = 38 titles, ``V`` = 5 villains.
 Knowledge, all of it in the state and kept up to date by the rules:
 looks say what a viewer was last shown of another seat; sheets bound what they can conclude; events
 are what everybody saw. The rules never read any of it. Sheets are kept from notes, which are taken
-while a step is carried out and read at its end.
+while a step is carried out and read at its end; a game at which nobody looks can do without (`sheet.drop_sheets`).
 """
 
 from __future__ import annotations
@@ -150,6 +150,7 @@ STATE = np.dtype(
         ("num_tried", "i8"),  # number of seats in tried
         ("num_counters", "i8"),  # Interrupts that have answered this Impromptu Arrest
         ("num_impromptus", "i8"),  # Impromptu Arrests begun in this turn
+        ("keeps_sheets", "i8"),  # 0 where no sheets are kept, see `sheet.drop_sheets`
         ("num_notes", "i8"),  # number of notes that have not been read; there are none whenever somebody decides
         ("pile_size", "i8"),  # number of cards in the draw pile
         ("hand_sizes", "i8", P),  # [P] number of cards in each hand
@@ -209,6 +210,7 @@ def _blank() -> np.ndarray:
     blank["case_number"] = 1
     blank["current"] = AFOOT
     blank["city"] = 1
+    blank["keeps_sheets"] = 1
     nothing = (
         *("actor", "in_play", "drawn", "card", "player", "target", "arrester", "tried", "set_down", "got", "pile"),
         *("books", "villains", "telegrams", "telegram_stock", "events"),
