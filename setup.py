@@ -1,6 +1,8 @@
-"""What `pyproject.toml` cannot say: the page of the package, which is the README with links that lead somewhere.
+"""What `pyproject.toml` cannot say.
 
-In a clone the README's links lead to files beside it; on a package index there are none.
+The page of the package is the README with links that lead somewhere: in a clone they lead to files
+beside it, and on a package index there are none. Training and its configurations, which lie beside the
+package, are built into it.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import find_packages, setup
 
 ROOT = Path(__file__).parent
 # An image or a link of Markdown: the mark of an image, the text in brackets, the target.
@@ -34,6 +36,14 @@ def package_page() -> str:
     return absolute((ROOT / "README.md").read_text(encoding="utf-8"), project["urls"]["Repository"])
 
 
+# Folders that lie elsewhere, and what they are in the package.
+ELSEWHERE = {"sleuth_env.training": "training", "sleuth_env.configs": "configs"}
+
 # Also where a build frontend runs this file.
 if __name__ == "__main__":
-    setup(long_description=package_page(), long_description_content_type="text/markdown")
+    setup(
+        long_description=package_page(),
+        long_description_content_type="text/markdown",
+        packages=[*find_packages(include=["sleuth_env*"]), *ELSEWHERE],
+        package_dir=ELSEWHERE,
+    )

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.util import find_spec
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,14 +40,12 @@ from .matches.table import Table
 from .policies.mlp import Mlp
 from .policies.policy import Policy, load_policy
 from .policies.policy_file import pretrained_names
+from .trainer import PACKAGE
 
 # Decisions in an environment: every kernel has been called by then.
 DECISIONS = 12
 # Games in which players meet, so that their rarer choices occur.
 GAMES = 4
-
-# Training is a program of its own.
-TRAINING = Path(__file__).parents[1] / "training"
 
 Step = tuple[str, Callable[[], object]]
 
@@ -94,10 +91,12 @@ def _steps(game: Game) -> Iterator[Step]:
         yield f"the bot {bot}", partial(_play, game, options, game.make_bot(bot, options))
     yield "policies", partial(_use_policies, game, options)
     yield "texts, drawings and beliefs", partial(_tell, game, options)
-    # In a copy of the repository, where all that training needs is installed.
-    if (TRAINING / "ppo.py").exists() and all(map(find_spec, ("torch", "pydantic", "yaml"))):
-        command = [sys.executable, "-c", "from training.ppo import compile_kernels; compile_kernels()"]
-        yield "training", partial(subprocess.run, command, cwd=TRAINING.parent, check=True)
+    # Where all that training needs is installed. It is a program of its own.
+    if all(map(find_spec, ("torch", "pydantic", "yaml"))):
+        # Also where this package is found by a path that only this process has.
+        place = f"import sys; sys.path.append({str(PACKAGE.parent)!r})"
+        code = f"{place}; from sleuth_env.trainer import training_module; training_module('ppo').compile_kernels()"
+        yield "training", partial(subprocess.run, [sys.executable, "-c", code], check=True)
 
 
 def _use_environments(game: Game, options: Any, record: str) -> None:

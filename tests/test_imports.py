@@ -140,13 +140,14 @@ FIRST_PARTY = {
     "envs/wrappers": ("actions", "checks", "envs.aec", "envs.snapshot"),
     "envs/": ("actions", "checks", "game", "memory", "threads", "matches", "envs"),
     # It uses all that a user may use.
-    "compilation": ("game", "kernels", "matches", "policies", "envs"),
+    "compilation": ("game", "kernels", "matches", "policies", "envs", "trainer"),
+    "trainer": (),
     "holmes_v0": ("game", "envs", "holmes"),
     "sleuth_v0": ("game", "envs", "sleuth"),
     # The command line stands above everything but the games; nothing else may use it.
     "cli/": (
         *("__version__", "actions", "checks", "compilation", "files", "game", "options"),
-        *("matches", "policies", "cli"),
+        *("matches", "policies", "trainer", "cli"),
     ),
 }
 # Frameworks, and the modules that alone may import them.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import importlib.util
 import itertools
@@ -31,6 +32,7 @@ from sleuth_env.sleuth.bots import BOTS
 from sleuth_env.sleuth.cards import Options, make_rules, num_actions
 from sleuth_env.sleuth.features import RECORDS, observation_layout, observation_size
 from sleuth_env.sleuth.notation import parse_action
+from sleuth_env.trainer import configurations
 from tests.support.policies import VERSIONS, random_policy
 
 ROOT = Path(__file__).parents[1]
@@ -238,7 +240,11 @@ SHELL = ("git clone", "cd ", "pip install", "source ", "pre-commit ")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_line_parses(command: str) -> None:
     words = shlex.split(command)
-    if words[0] == "sleuth":
+    if words[0] == "sleuth" and words[1] in TRAINING:
+        parses(parser_of(words[1]).parse_args, words[2:], bare=len(words) == 2)
+        if words[1] in OF_A_GAME and len(words) > 2 and not words[2].startswith("--"):
+            assert words[2] in configurations()
+    elif words[0] == "sleuth":
         parses(parse, words[1:], bare=len(words) == 2)
     elif words[:3] == ["python", "-m", "sleuth_env"]:
         parses(parse, words[3:], bare=len(words) == 3)
@@ -246,9 +252,7 @@ def test_every_command_line_parses(command: str) -> None:
         package, name = words[2].split(".")
         assert package == "training"
         assert importlib.util.find_spec(words[2]) is not None
-        make_parser = importlib.import_module(f"training.{TRAINING[name]}").make_parser
-        parser = make_parser(load_game(DEFAULT_GAME)) if name in OF_A_GAME else make_parser()
-        parses(parser.parse_args, words[3:], bare=len(words) == 3)
+        parses(parser_of(name).parse_args, words[3:], bare=len(words) == 3)
     elif words[0] == "python":
         script = (ROOT / words[1]).read_text()
         for option in (word for word in words[2:] if word.startswith("--")):
@@ -257,6 +261,13 @@ def test_every_command_line_parses(command: str) -> None:
         assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.M), words[1]
     else:
         assert command.startswith(SHELL)
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """Return the parser of a script of training."""
+    make_parser = importlib.import_module(f"training.{TRAINING[name]}").make_parser
+    parser: argparse.ArgumentParser = make_parser(load_game(DEFAULT_GAME)) if name in OF_A_GAME else make_parser()
+    return parser
 
 
 def parses(parse: Callable[[list[str]], object], words: list[str], bare: bool) -> None:

@@ -233,7 +233,7 @@ def test_training_that_nobody_reads_ends_with_a_checkpoint(tiny: Path, tmp_path:
         assert b"training in" in process.stdout.readline()
         process.stdout.close()
         said = without_notice(process.stderr.read().decode())
-        assert said == (f"error: Broken pipe; go on later with: python -m training.train --resume {tmp_path / 'run'}\n")
+        assert said == (f"error: Broken pipe; go on later with: sleuth train --resume {tmp_path / 'run'}\n")
         assert process.wait() == 1
     assert max(int(path.stem) for path in (tmp_path / "run" / "checkpoints").glob("*.pt")) > 0
 

@@ -50,7 +50,7 @@ MEMORY = "error: out of memory: lower num_envs, ppo.rollout_steps, ppo.batch_siz
 FAILURES = [
     (
         OSError(errno.ENOSPC, "No space left on device", "a/b"),
-        "error: a/b: No space left on device; go on later with: python -m training.train --resume RUN",
+        "error: a/b: No space left on device; go on later with: sleuth train --resume RUN",
     ),
     (OSError(errno.EIO, "Input/output error", "a/b"), "error: a/b: Input/output error"),
     (MemoryError(), MEMORY),
@@ -143,7 +143,7 @@ def test_a_reader_that_goes_away_ends_the_run_in_one_line(tiny: Path):
     process.stdout.close()
     assert process.stderr is not None
     run = tiny.with_name("run")
-    line = f"error: Broken pipe; go on later with: python -m training.train --resume {run}\n"
+    line = f"error: Broken pipe; go on later with: sleuth train --resume {run}\n"
     assert process.stderr.read().decode() == line
     assert process.wait() == 1
 
@@ -189,8 +189,7 @@ def test_a_signal_that_a_library_swallowed_ends_the_run_before_its_first_step(
 ):
     assert command([str(tiny)], came=[signal.SIGTERM]) == 143
     assert (
-        f"checkpoint saved at step 0; go on with: python -m training.train --resume {tmp_path / 'run'}\n"
-        in capsys.readouterr().out
+        f"checkpoint saved at step 0; go on with: sleuth train --resume {tmp_path / 'run'}\n" in capsys.readouterr().out
     )
 
 

@@ -1,4 +1,4 @@
-"""The command ``python -m training.train``: begin a run from a configuration, or resume one."""
+"""The command ``sleuth train``: begin a run from a configuration, or resume one."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ from sleuth_env.matches.seating import MatchError
 from sleuth_env.policies.policy_file import PolicyError
 
 from .config import ConfigError, read_config, read_resumed
-from .terminal import FULL, OutputError, Parser, add_keys, failed, free_name, game_of, parsed, say
+from .terminal import CONFIG_HELP, FULL, OutputError, Parser, add_keys, failed, free_name, game_of, parsed, say
 
 DESCRIPTION = """\
-Train a policy by self-play: python -m training.train configs/smoke.yaml,
-and later --resume runs/smoke.
+Train a policy by self-play: sleuth train smoke, and later sleuth train --resume runs/smoke.
 
 Every key of the configuration is also an option of the command line (--ppo.learning-rate 1e-3).
 Exit codes: 0 done; 1 training failed (disk or memory full, weights that are not numbers any more,
 nobody reads the output: a checkpoint is saved); 2 the configuration or the folder is not right (one
 line a mistake); 130 interrupted by Ctrl-C, 143 by SIGTERM and 129 by a closed terminal, after saving
 a checkpoint if training had begun."""
-RESUME = "python -m training.train --resume"
+RESUME = "sleuth train --resume"
 # What a run folder holds before its first checkpoint.
 BEGINNING = {"lock", "checkpoints", "inputs", "pool", "config.yaml"}
 
 
 def make_parser(game: Game) -> Parser:
     """Return a parser with one option for each key of the schema."""
-    parser = Parser("python -m training.train", DESCRIPTION, "%(prog)s [-h] (CONFIG | --resume RUN) [--KEY VALUE ...]")
-    parser.add_argument("config", nargs="?", metavar="CONFIG", help="a YAML file, for instance configs/smoke.yaml")
+    parser = Parser("sleuth train", DESCRIPTION, "%(prog)s [-h] (CONFIG | --resume RUN) [--KEY VALUE ...]")
+    parser.add_argument("config", nargs="?", metavar="CONFIG", help=CONFIG_HELP)
     parser.add_argument(
         "--resume",
         metavar="RUN",
@@ -56,7 +55,7 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         source = given.pop("config")
         folder = given.pop("resume")
         if (source is None) == (folder is None):
-            raise ConfigError("command line: either a CONFIG file or --resume RUN is needed; --help lists everything")
+            raise ConfigError("command line: either a CONFIG or --resume RUN is needed; --help lists everything")
         run = new_run(source, given) if folder is None else resumed_run(Path(folder), given)
     except (ValueError, OSError, MemoryError, RuntimeError) as error:
         return failed(error, 2)

@@ -18,7 +18,7 @@ from sleuth_env.game import DEFAULT_GAME, GAMES, Game, load_game, name_of
 from sleuth_env.options import described
 from sleuth_env.policies.operations import MOST_UNITS
 
-from .config_file import ConfigError, given_value, option_of, overridden, read_file, shown, value_at
+from .config_file import ConfigError, file_of, given_value, option_of, overridden, read_file, shown, value_at
 from .values import (
     MLP,
     MOST_STEPS,
@@ -394,13 +394,14 @@ def read_config(path: str | Path, given: Mapping[str, str] | None = None) -> Con
     """Read a configuration file.
 
     Args:
-        path: the file.
+        path: the file, or the name of a configuration that comes with the package.
         given: texts of the command line by dotted paths, which win over the file.
 
     Raises:
         ConfigError: the file cannot be read, or a value there or of the command line is not legal.
     """
     given = given or {}
+    path = file_of(path)
     return make_config(overridden(read_file(path), given, str(path)), str(path), given)
 
 

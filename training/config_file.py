@@ -9,8 +9,9 @@ from typing import Any
 
 import yaml
 
-from sleuth_env.checks import one_line
+from sleuth_env.checks import did_you_mean, one_line
 from sleuth_env.files import read_bytes
+from sleuth_env.trainer import configurations
 
 MOST_FILE_BYTES = 1 << 20
 # Characters of a value that a message repeats.
@@ -80,6 +81,26 @@ def read_yaml(text: str, name: str) -> Any:
         raise ConfigError(one_line(f"{name}{where}: not YAML: {getattr(error, 'problem', None) or error}")) from error
     except RecursionError as error:
         raise ConfigError(f"{name}: nested too deeply") from error
+
+
+def file_of(source: str | Path) -> str | Path:
+    """Return the file that is meant by its path, or by the name of a configuration that comes with the package.
+
+    A file of that name in the current folder comes first.
+
+    Raises:
+        ConfigError: it is a mere name, and there is neither.
+    """
+    path = Path(source)
+    if path.exists() or path.suffix or len(path.parts) != 1:
+        return source
+    known = configurations()
+    if str(source) not in known:
+        raise ConfigError(
+            f"{source}: there is no such file, and no configuration of that name comes with the package"
+            f"{did_you_mean(str(source), known)}; the names are {', '.join(known)}"
+        )
+    return known[str(source)]
 
 
 def read_file(path: str | Path) -> dict[str, Any]:

@@ -30,8 +30,8 @@ for each opponent, next to the share of equally good players. The numbers are th
 in the run folders.
 
 examples:
-  python -m training.plot runs/smoke
-  python -m training.plot runs/four_players runs/four_players-2 --hours --out curves.png
+  sleuth plot runs/smoke
+  sleuth plot runs/four_players runs/four_players-2 --hours --out curves.png
 
 Exit codes: 0 done; 1 the picture could not be written; 2 a mistake in the command, or a folder
 without a curve (one line); 130 Ctrl-C."""
@@ -159,7 +159,7 @@ def shortened(name: str) -> str:
 
 def make_parser() -> Parser:
     """Return the parser of the command line."""
-    parser = Parser("python -m training.plot", DESCRIPTION)
+    parser = Parser("sleuth plot", DESCRIPTION)
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a run folder; several are drawn in one picture")
     parser.add_argument(
         "--out",

@@ -1,4 +1,4 @@
-"""The script ``python -m training.imitate``; ``--help`` explains it.
+"""The command ``sleuth imitate``, in a clone also ``python -m training.imitate``; ``--help`` explains it.
 
 It guards `training.imitation`, whose imports take seconds, from the start.
 """
@@ -14,7 +14,7 @@ from .train import guarded
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    return guarded("training.imitation", arguments, "nothing has been written")
+    return guarded("imitation", arguments, "nothing has been written")
 
 
 if __name__ == "__main__":

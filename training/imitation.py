@@ -41,14 +41,14 @@ from .decisions import first_offered, log_probs_of, masked_log_probs
 from .network import device_of, make_network
 from .sparse import SparseRows, observed
 from .streams import generator_for, number_of
-from .terminal import Parser, Screen, add_keys, failed, free_name, game_of, parsed, say
+from .terminal import CONFIG_HELP, Parser, Screen, add_keys, failed, free_name, game_of, parsed, say
 from .values import NO_MODEL
 
 DESCRIPTION = """\
 Let the policy of a configuration learn to decide like a teacher, and save it to start training:
 
-  python -m training.imitate configs/four_players.yaml --teacher racer --out runs/racer4.safetensors
-  python -m training.train configs/four_players.yaml --start runs/racer4.safetensors
+  sleuth imitate four_players --teacher racer --out runs/racer4.safetensors
+  sleuth train four_players --start runs/racer4.safetensors
 
 Of the configuration, these keys count: which game, observation and network it is, and seed,
 threads, device and num_envs (games side by side). Exit codes: 0 done; 1 failed (disk or memory
@@ -321,10 +321,8 @@ def lines(marks: Sequence[Marks]) -> list[str]:
 
 def make_parser(game: Game) -> Parser:
     """Make a parser with the options of imitation and one for each key of the schema."""
-    parser = Parser(
-        "python -m training.imitate", DESCRIPTION, "%(prog)s [-h] CONFIG --teacher BOT --out FILE [--OPTION VALUE ...]"
-    )
-    parser.add_argument("config", metavar="CONFIG", help="a YAML file, for instance configs/four_players.yaml")
+    parser = Parser("sleuth imitate", DESCRIPTION, "%(prog)s [-h] CONFIG --teacher BOT --out FILE [--OPTION VALUE ...]")
+    parser.add_argument("config", metavar="CONFIG", help=CONFIG_HELP)
     parser.add_argument(
         "--teacher", required=True, metavar="BOT", help=f"the name of a bot, or a policy file (*{SUFFIX})"
     )

@@ -1,4 +1,4 @@
-"""The script ``python -m training.plot``; ``--help`` explains it.
+"""The command ``sleuth plot``, in a clone also ``python -m training.plot``; ``--help`` explains it.
 
 It guards `training.figure`, whose imports take seconds, from the start.
 """
@@ -14,7 +14,7 @@ from .train import guarded
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    return guarded("training.figure", arguments, "nothing was drawn")
+    return guarded("figure", arguments, "nothing was drawn")
 
 
 if __name__ == "__main__":

@@ -20,8 +20,9 @@ from sleuth_env.checks import did_you_mean, nearest, one_line
 from sleuth_env.game import DEFAULT_GAME, Game, load_game
 
 from .config import ConfigError, game_in, keys
-from .config_file import read_file
+from .config_file import file_of, read_file
 
+CONFIG_HELP = "a YAML file, or the name of a configuration that comes with the package (sleuth configs lists them)"
 # What the system says where a file does not fit.
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 # The settings that need much memory.
@@ -89,7 +90,7 @@ def game_of(arguments: Sequence[str] | None) -> Game:
         if "--game" in given:
             mapping: dict[str, Any] = {"game": given["--game"] or DEFAULT_GAME}
         else:
-            mapping = read_file(source) if source else {}
+            mapping = read_file(file_of(source)) if source else {}
     except ConfigError:
         return load_game(DEFAULT_GAME)
     try:

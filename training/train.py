@@ -1,4 +1,4 @@
-"""The script ``python -m training.train``; ``--help`` explains it.
+"""The command ``sleuth train``, in a clone also ``python -m training.train``; ``--help`` explains it.
 
 It guards `training.command`, whose imports take seconds, from the start.
 """
@@ -14,14 +14,14 @@ from sleuth_command import STOPPED, complain, end, noted_signals, open_missing_s
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    return guarded("training.command", arguments, "training had not begun, nothing has changed")
+    return guarded("command", arguments, "training had not begun, nothing has changed")
 
 
 def guarded(module: str, arguments: Sequence[str] | None, interrupted: str) -> int:
     """Run the ``command`` of a module.
 
     Args:
-        module: its full name.
+        module: its name in this package.
         arguments: of the command line; None for those of this process.
         interrupted: what to say where a signal ended the command before it had anything to say.
 
@@ -31,7 +31,7 @@ def guarded(module: str, arguments: Sequence[str] | None, interrupted: str) -> i
     open_missing_streams()
     with noted_signals() as came:
         try:
-            code: int = import_module(module).command(arguments, came)
+            code: int = import_module(f".{module}", __package__).command(arguments, came)
             return code
         except BaseException as error:
             if came:
@@ -54,7 +54,8 @@ def missing(module: str) -> str:
     """
     if module.partition(".")[0] in sys.stdlib_module_names:
         return f"the module {module} of Python, which this system does not have"
-    return f'{module}, which is not installed: pip install ".[train]"'
+    package = "." if __package__ == "training" else "sleuth-env"
+    return f'{module}, which is not installed: pip install "{package}[train]"'
 
 
 def flush() -> None:

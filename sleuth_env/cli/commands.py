@@ -1,9 +1,9 @@
 """The command ``sleuth``: which of its commands is meant, and what is said of mistakes.
 
-Each command is a module of its own here, with a function `make_parser` and a function `run`, and is
-imported when it is chosen: what it needs takes a second to import. Whatever a user gets wrong is
-answered by one line on stderr and exit code 2; Ctrl-C by one line and exit code 130. The script
-itself is `sleuth_command`, which answers Ctrl-C while this is imported.
+Each command is a module of its own here, with a function `make_parser` and a function `run`, or a
+script of training, and is imported when it is chosen: what it needs takes a second to import.
+Whatever a user gets wrong is answered by one line on stderr and exit code 2; Ctrl-C by one line and
+exit code 130. The script itself is `sleuth_command`, which answers Ctrl-C while this is imported.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from .. import __version__
 from ..checks import one_line
 from ..game import GAMES, MissingPartError
 from ..options import OptionError, UnknownOptionError
+from ..trainer import training_module
 from .arguments import CommandError, one_option_each
 from .parser import Help, Parser
 from .streams import WriteError, prepare_streams
@@ -38,7 +39,13 @@ COMMANDS = {
     "play": "play a game in the terminal",
     "compile": "compile everything beforehand, so that later starts are quick",
     "export": "write a policy file's network for ONNX or torch",
+    "train": "train a policy by self-play",
+    "imitate": "let a policy learn to decide like a bot",
+    "plot": "draw how trainings went",
+    "configs": "list the configurations that come along, or show one",
 }
+# Those that are scripts of training, which read their arguments themselves.
+OF_TRAINING = ("train", "imitate", "plot")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -86,8 +93,10 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     # Only options may stand before the command.
     if at is None or (at > 0 and not first.startswith("-")):
         return _overview().parse_args(words)
-    command = import_module(f".{words[at]}", __package__)
     others = [*words[:at], *words[at + 1 :]]
+    if words[at] in OF_TRAINING:
+        return argparse.Namespace(run=lambda _: training_module(words[at]).main(others))
+    command = import_module(f".{words[at]}", __package__)
     parser: Parser = command.make_parser(others)
     parser.set_defaults(run=command.run)
     return parser.parse_intermixed_args(list(one_option_each(others)))
