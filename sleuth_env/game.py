@@ -67,6 +67,25 @@ def player_name(seat: int) -> str:
     return f"player_{seat}"
 
 
+def seat_of(player: Any, num_players: int, error: Callable[[str], ValueError] = ValueError) -> int:
+    """Return the seat of a player who is named or given by the seat.
+
+    >>> seat_of("player_2", 3), seat_of(1, 3)
+    (2, 1)
+
+    Raises:
+        ValueError: (or ``error``) there is no such player.
+    """
+    names = [player_name(seat) for seat in range(num_players)]
+    if isinstance(player, str) and player in names:
+        return names.index(player)
+    seat = whole_number(player)
+    if seat is None or not 0 <= seat < num_players:
+        known = f"the players are {', '.join(names)}, or their seats 0 to {num_players - 1}"
+        raise error(f"{shown(player)} is not a player: {known}")
+    return seat
+
+
 def names_from(seat: int, num_players: int, you: str = "") -> list[str]:
     """Return the names of all seats from one on, in the order of play.
 

@@ -13,8 +13,10 @@ import pytest
 import torch
 from onnx.reference import ReferenceEvaluator
 
+import sleuth_env
 from sleuth_env import holmes, load_policy, sleuth
 from sleuth_env.cli.commands import main
+from sleuth_env.doors import ArrayError
 from sleuth_env.matches.table import Table
 from sleuth_env.policies.export import to_onnx, to_torch
 from sleuth_env.policies.policy import Policy, choose, save_policy
@@ -200,3 +202,21 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setitem(__import__("sys").modules, "sleuth_env.policies.onnx_graph", None)
     with pytest.raises(PolicyError, match=r"pip install \"sleuth-env\[onnx\]\""):
         to_onnx(random_policy(), tmp_path / "p.onnx")
+
+
+@pytest.mark.parametrize("name", ["pretrained:sleuth-3p", "pretrained:holmes-3p"])
+def test_observations_of_the_batched_environment_in_bytes_are_understood(name: str) -> None:
+    policy = load_policy(name)
+    make = sleuth_env.SleuthVectorEnv if policy.game is sleuth else sleuth_env.HolmesVectorEnv
+    settings = {"num_players": 3, "record": policy.record}
+    (floats, _), (small, _) = (make(8, dtype=kind, **settings).reset(seed=1) for kind in ("float32", "int8"))
+    scaled = small.astype(np.float32) / np.float32(127)
+    assert abs(scaled - floats).max() < 1 / 127
+    wanted = policy.logits(scaled)
+    np.testing.assert_allclose(policy.logits(small), wanted, rtol=1e-4, atol=1e-3)
+    with torch.no_grad():
+        found = to_torch(policy)(torch.from_numpy(small)).numpy()
+    np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-2)
+    for wrong in (small.astype(np.int64), small.view(np.uint8), floats.astype(np.float64), small[:, 1:]):
+        with pytest.raises(ArrayError, match="observations must be"):
+            policy.logits(wrong)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sleuth_env.holmes import Options, SetUpError, deal, make_rules, new_states, problems, reveal, set_up
+from sleuth_env.doors import ArrayError
+from sleuth_env.holmes import STATE, Options, SetUpError, deal, make_rules, new_states, problems, reveal, set_up
 
 OPTIONS = Options(num_players=3)
 HANDS = {f"player_{seat}": ["clue", "train"] for seat in range(3)}
@@ -95,6 +96,22 @@ def check(position: Any) -> bool:
     return True
 
 
+@pytest.mark.parametrize("wrong", [None, 5, np.zeros(3), np.zeros(1, STATE)[0], np.zeros(2, STATE)])
+def test_only_of_a_sound_game_the_hidden_state_is_told(wrong: Any) -> None:
+    with pytest.raises(ArrayError, match="state must be"):
+        reveal(Options(num_players=3), wrong)
+
+
+def test_a_game_is_told_under_its_own_options_and_no_others() -> None:
+    options = Options(num_players=3)
+    states = new_states(1)
+    deal(make_rules(options), states, np.array([4]))
+    assert reveal(options, states) == reveal(options, states[0])
+    for num_players in (4, 5):
+        with pytest.raises(ArrayError, match="state must be of a sound game"):
+            reveal(Options(num_players=num_players), states[0])
+
+
 def test_what_is_told_of_a_position_can_be_set_up_again() -> None:
     assert check(FULL)
     told = full_of_all()
@@ -137,6 +154,7 @@ def test_a_strange_value_anywhere_in_what_is_told_is_refused_or_is_a_position() 
         ({**SMALL, "hands": True}, "hands must be a dictionary of player_0, player_1, player_2, got True"),
         ({**SMALL, "hands": {**HANDS, None: []}}, "what there is in hands must be one of player_0, .*, got None"),
         ({**SMALL, "hands": {"player_0": []}}, "hands must be those of player_0, player_1, player_2, got player_0"),
+        ({**SMALL, "hands": {}}, "hands must be those of player_0, player_1, player_2, got none"),
         ({**SMALL, None: 1}, "a position has no None; it has hands, "),
         ({**SMALL, "tokens": 5}, "tokens must be a dictionary of player_0, player_1, player_2, got 5"),
         ({**SMALL, "tokens": {"player_0": 5}}, "tokens of player_0 must be a dictionary of books, .*, got 5"),

@@ -578,6 +578,39 @@ def test_steps_that_are_none_are_refused(
     assert "this line does not name steps from 1 to" in said(capsys)[1]
 
 
+@pytest.mark.parametrize("number", [" x", " -1", "", " 1 2", f" {'9' * 40}"])
+def test_a_number_of_decisions_taken_back_that_is_none_is_refused(
+    number: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "game.txt"
+    played(monkeypatch, capsys, "exchange\n", "--save", str(path))
+    path.write_text(f"{path.read_text()}# decisions taken back:{number}\n")
+    assert main(["play", "--continue", str(path)]) == 2
+    assert "this line does not name a number from 0 to 999999999: '# decisions taken back" in said(capsys)[1]
+
+
+@pytest.mark.parametrize("command", ["undo", "wait", "help", "rules", "sheet", "odds", "quit"])
+def test_a_command_with_words_that_mean_nothing_does_nothing(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = played(monkeypatch, capsys, f"exchange\n{command} 3\n")
+    assert f"{command} stands alone, without '3'." in output
+    assert "taken back" not in output
+    assert "You have left" not in output
+
+
+def test_a_game_that_is_over_has_been_played_whatever_else_comes_out_of_a_pipe(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    type_in(monkeypatch, "accuse red-diamond-pair\nreview now\n" + "nonsense\n" * 300)
+    words = ["--seed", "5", "--options", "max_turns=1", "first_player=seat_0", "--no-confirm"]
+    assert main(["play", *words]) == 0
+    output, errors = said(capsys)
+    assert errors == ""
+    assert output.count("'nonsense' is not one of review, sheet, save, quit.") == 99
+    assert "review stands alone, without 'now'." in output
+
+
 def test_decisions_may_be_taken_back_as_often_as_one_gets_further(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

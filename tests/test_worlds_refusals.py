@@ -220,5 +220,8 @@ def test_the_game_and_the_player_of_a_belief_are_checked():
         with pytest.raises(sleuth.NotationError, match="a game is a text or what parse_game makes of one, got"):
             sleuth.belief_in_game(wrong, 0)
     for player in (True, 1.0, None, 3, -1, "player_3"):
-        with pytest.raises(sleuth.NotationError, match="the player must be"):
+        with pytest.raises(
+            sleuth.NotationError,
+            match=r"is not a player: the players are player_0, .*, or their seats 0 to 2",
+        ):
             sleuth.belief_in_game(env.game_text(), player)

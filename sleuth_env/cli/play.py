@@ -37,7 +37,7 @@ DESCRIPTION = (
 PLAYERS = 3
 # What a game text says, in a comment, of how it was played.
 REMARK = re.compile(r"^# sleuth play (.*)$", re.M)
-TAKEN_BACK = re.compile(r"^# decisions taken back: (\d{1,9})$", re.M)
+TAKEN_BACK = re.compile(r"^# decisions taken back:(.*)$", re.M)
 WAITED = re.compile(r"^# steps that wait took:(.*)$", re.M)
 
 
@@ -222,9 +222,19 @@ def _continued(args: argparse.Namespace) -> Session:
         args.greedy = args.greedy or (same and remark.greedy)
         args.seat = remark.seat if args.seat is None else args.seat
         args.seed = remark.seed if args.seed is None else args.seed
-    taken_back = TAKEN_BACK.search(text)
-    begun = Begun(record, int(taken_back[1]) if taken_back else 0, _waited(text, record, called(args.continued)))
+    name = called(args.continued)
+    begun = Begun(record, _taken_back(text, name), _waited(text, record, name))
     return _session(args, record.options, opponents, begun)
+
+
+def _taken_back(text: str, name: str) -> int:
+    """Return how many decisions a text says have been taken back."""
+    found = TAKEN_BACK.search(text)
+    if not found:
+        return 0
+    if not re.fullmatch(r" \d{1,9}", found[1], re.ASCII):
+        raise CommandError(f"{name}: this line does not name a number from 0 to 999999999: {found[0][:100]!r}")
+    return int(found[1])
 
 
 def _waited(text: str, record: Any, name: str) -> frozenset[int]:

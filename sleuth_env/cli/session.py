@@ -21,7 +21,7 @@ from ..checks import nearest, one_line
 from ..game import Believes, Bot, Drawn, Game, MissingPartError, Told, Transcribed, needed, player_name
 from ..matches.table import LEARNER_SEAT, Table
 from .screen import columns_for_prose, drawing_size, in_columns, in_paragraphs, in_two_columns, wrapped
-from .streams import WriteError, check_fruitless, paste_as_typed, read_line, write_text
+from .streams import WriteError, check_fruitless, leads_nowhere, paste_as_typed, read_line, write_text
 
 COMMANDS = {
     "help": "this text; ? and h are short for it",
@@ -35,6 +35,8 @@ COMMANDS = {
     "quit": "leave the game; what was saved can be gone on with",
 }
 SHORT = {"?": "help", "h": "help", "w": "wait"}
+# Those behind which more words may stand.
+WITH_WORDS = ("legal", "save")
 # After the end of a game.
 LAST_COMMANDS = ("review", "sheet", "save", "quit")
 YES = ("yes", "y")
@@ -228,7 +230,9 @@ class Session:
         """Let the person look back on a finished game until they leave it or the input ends."""
         self._prose("Type review to see what you knew at each of your turns, save FILE to keep the game; Enter ends.")
         for fruitless in count():
-            check_fruitless(fruitless, DECIDING_NOTHING)
+            # The game has been played, whatever else comes out of a pipe.
+            if leads_nowhere(fruitless):
+                return
             try:
                 typed = self.read("the game is over> ", LAST_COMMANDS)
             except EOFError:
@@ -237,7 +241,9 @@ class Session:
             word = word.lower()
             if word in ("", "quit"):
                 return
-            if word == "review":
+            if word in LAST_COMMANDS and rest.strip() and word not in WITH_WORDS:
+                self._prose(f"{word} stands alone, without {rest.strip()[:QUOTED]!r}.")
+            elif word == "review":
                 self._review()
             elif word == "sheet":
                 self._show_sheet()
@@ -320,6 +326,25 @@ class Session:
             return self._confirmed(line, legal)
         word, _, rest = line.partition(" ")
         word = SHORT.get(word, word)
+        if word in self.commands:
+            return self._obey(word, rest, typed, legal)
+        if line.isdecimal():
+            name = self._numbered(line)
+            return None if name is None else self._confirmed(name, legal)
+        meant = self.telling.meant(line, legal)
+        if len(meant) == 1:
+            return self._confirmed(meant[0], legal)
+        if meant:
+            self._list(f"{line!r} is short for several actions; type a number:", dict(enumerate(meant, 1)))
+        else:
+            self._hint(line, list(legal))
+        return None
+
+    def _obey(self, word: str, rest: str, typed: str, legal: dict[str, int]) -> str | None:
+        """Carry out a command; return the name of the action that `wait` takes at once, if any."""
+        if rest and word not in WITH_WORDS:
+            self._prose(f"{word} stands alone, without {rest[:QUOTED]!r}.")
+            return None
         commands: dict[str, Callable[[], None]] = {
             "help": self._help,
             "rules": self._show_rules,
@@ -332,22 +357,10 @@ class Session:
             "save": lambda: self._save("".join(typed.split(maxsplit=1)[1:])),
             "quit": self._quit,
         }
-        if word in self.commands:
-            commands[word]()
-            if word == "wait" and self._waits:
-                unsaid = self.telling.unsaid(self.options, self.view)
-                return unsaid if unsaid in legal else None
-            return None
-        if line.isdecimal():
-            name = self._numbered(line)
-            return None if name is None else self._confirmed(name, legal)
-        meant = self.telling.meant(line, legal)
-        if len(meant) == 1:
-            return self._confirmed(meant[0], legal)
-        if meant:
-            self._list(f"{line!r} is short for several actions; type a number:", dict(enumerate(meant, 1)))
-        else:
-            self._hint(line, list(legal))
+        commands[word]()
+        if word == "wait" and self._waits:
+            unsaid = self.telling.unsaid(self.options, self.view)
+            return unsaid if unsaid in legal else None
         return None
 
     def _confirmed(self, name: str, legal: dict[str, int]) -> str | None:

@@ -124,6 +124,11 @@ def read_line() -> str:
     return line
 
 
+def leads_nowhere(number: int) -> bool:
+    """Return whether nobody types the input, and so much of it has come of which nothing came."""
+    return number >= MOST_FRUITLESS and not sys.stdin.isatty()
+
+
 def check_fruitless(number: int, what: str) -> None:
     """Refuse to go on where an input that nobody types leads nowhere.
 
@@ -134,7 +139,7 @@ def check_fruitless(number: int, what: str) -> None:
     Raises:
         CommandError: it is too much.
     """
-    if number >= MOST_FRUITLESS and not sys.stdin.isatty():
+    if leads_nowhere(number):
         raise CommandError(f"the input has {MOST_FRUITLESS} {what}")
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from ..actions import IllegalAction, refusal
-from ..checks import check_choice, check_number, check_seed, whole_number
+from ..checks import check_choice, check_number, check_seed
 from ..game import (
     NO_GAME,
     TERMINATED,
@@ -36,6 +36,7 @@ from ..game import (
     needed,
     opaque,
     player_name,
+    seat_of,
 )
 from .binding import Bound
 from .rendering import NO_RENDER_MODE, RENDER_MODES, check_render_mode, render_view
@@ -386,14 +387,10 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
 
     def _seat_of(self, agent: str | int) -> int:
         names = self.possible_agents
+        # The usual case.
         if isinstance(agent, str) and agent in names:
             return names.index(agent)
-        seat = whole_number(agent)
-        if seat is not None and 0 <= seat < len(names):
-            return seat
-        raise ValueError(
-            f"{agent!r} is not a player: the players are {', '.join(names)}, or their seats 0 to {len(names) - 1}"
-        )
+        return seat_of(agent, len(names))
 
     def render(self) -> Any:
         """Draw what the viewpoint knows.

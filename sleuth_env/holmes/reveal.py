@@ -12,6 +12,7 @@ import numpy as np
 
 from ..game import player_name
 from .cards import AFOOT, BOOKS, NUM_TITLES, SAY_TYPES, TELEGRAMS, TITLES, VILLAINS, Options, make_rules
+from .records import one_state
 from .results import points, standings
 from .state import FINISHED, PHASES
 
@@ -72,7 +73,15 @@ def reveal(options: Options, state: Any) -> dict[str, Any]:
 
     Returns:
         a dictionary of the cards, tokens and looks, and of what is being decided; see docs/holmes.md.
+
+    Raises:
+        ArrayError: the state is something else, or no game is like that.
     """
+    return plain_data(options, one_state(options, state)[0])
+
+
+def plain_data(options: Options, state: Any) -> dict[str, Any]:
+    """Return what `reveal` returns, without a look at what is given."""
     seats = range(options.num_players)
     pile = state["pile"][: state["pile_size"]][::-1]
     down = [(int(seat), state["set_down"][seat]) for seat in np.roll(seats, -int(state["turn"]))]

@@ -35,7 +35,7 @@ from .cards import (
     make_rules,
 )
 from .cases import begin_turn
-from .reveal import LOCATION_NAMES, copies_of, reveal
+from .reveal import LOCATION_NAMES, copies_of, plain_data
 from .sheet import begin_sheets
 from .state import new_states
 
@@ -157,7 +157,7 @@ def _cards(what: str, names: Any) -> list[str]:
 
 def _check_consequences(options: Options, position: Mapping[str, Any], state: Any) -> None:
     """Check that all that is given is so in the game that was set up, what follows from the rest included."""
-    told = reveal(options, state)
+    told = plain_data(options, state)
     for name, given in position.items():
         if name not in told:
             raise SetUpError(f"a position has no {shown(name)}; it has {', '.join(told)}")
@@ -177,7 +177,7 @@ def _place_cards(options: Options, position: Mapping[str, Any], state: Any) -> N
     names = _player_names(options)
     hands = _table("hands", position["hands"], names)
     if len(hands) != len(names):
-        raise SetUpError(f"hands must be those of {', '.join(names)}, got {', '.join(hands)}")
+        raise SetUpError(f"hands must be those of {', '.join(names)}, got {', '.join(hands) or 'none'}")
     for seat, name in enumerate(names):
         state["hands"][seat] = copies_of(_cards(f"the hand of {name}", hands[name]))
         state["hand_sizes"][seat] = state["hands"][seat].sum()

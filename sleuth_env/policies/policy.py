@@ -22,10 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_choice, check_number, shown
-from ..doors import ANY, array, decision
+from ..doors import ANY, ArrayError, array, decision, is_array
 from ..files import write_atomically
 from ..game import GAMES, Game, OfGame, check_game, check_options, load_game
 from ..kernels import kernel
+from ..layout import INT8_ONE
 from ..options import described
 from .mlp import Mlp
 from .policy_file import FORMAT, FORMAT_VERSION, SUFFIX, PolicyError, in_order, other_game, read_policy_file
@@ -139,13 +140,21 @@ class Policy(OfGame):
     # Tables call what is behind the checks (see `doors.unchecked`).
     act.kernel = _act  # type: ignore[attr-defined]
 
-    def logits(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the network's output (f4 [B, A]) for observations (f4 [B, N]).
+    def logits(self, observations: NDArray[np.float32] | NDArray[np.int8]) -> NDArray[np.float32]:
+        """Return the network's output (f4 [B, A]) for observations (f4 [B, N], or i1 [B, N], in which 127 is 1).
 
         Raises:
             ArrayError: they have another shape, or another dtype.
         """
-        return self.network.logits(array("observations", observations, np.float32, (ANY, self._size)))
+        shape = (ANY, self._size)
+        if is_array(observations) and observations.dtype.kind in "iu":
+            if observations.dtype != np.int8:
+                raise ArrayError(
+                    f"observations must be float32, or int8 in which {INT8_ONE} is 1, got {observations.dtype}"
+                )
+            scaled = array("observations", observations, np.int8, shape).astype(np.float32)
+            return self.network.logits(scaled / np.float32(INT8_ONE))
+        return self.network.logits(array("observations", observations, np.float32, shape))
 
     def seated(self, options: Any) -> Policy:
         """Return this policy as a player of a game with these options.

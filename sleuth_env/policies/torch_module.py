@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ..files import write_atomically
+from ..layout import INT8_ONE
 from .mlp import Layer, Layers, Mlp
 from .operations import LayerParts
 from .policy import Policy
@@ -66,6 +67,11 @@ def _sequence(layers: Layers, activation: str) -> nn.Sequential:
     return nn.Sequential(*modules[:-1])
 
 
+def as_floats(observations: torch.Tensor) -> torch.Tensor:
+    """Return observations as floats, which those of the batched environments with ``dtype="int8"`` are not."""
+    return observations / INT8_ONE if observations.dtype == torch.int8 else observations
+
+
 class Perceptron(nn.Module):
     """An `Mlp`."""
 
@@ -83,8 +89,8 @@ class Perceptron(nn.Module):
             self.register_buffer("card_inputs", torch.from_numpy(network.card_inputs.astype(np.int64)))
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Return logits (f4 [B, A]) for observations (f4 [B, N])."""
-        observations = observations.clamp(max=1.0)
+        """Return logits (f4 [B, A]) for observations (f4 [B, N], or i1 [B, N], in which 127 is 1)."""
+        observations = as_floats(observations).clamp(max=1.0)
         values = self.hidden(observations)
         if self.cards is not None:
             # index_select, and not an index: the same for any number of rows when it is exported.
@@ -116,8 +122,8 @@ class OfGame(nn.Module):
         self.register_buffer("constants", torch.from_numpy(network.inputs.constants.copy()))
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Return logits (f4 [B, A]) for observations (f4 [B, N])."""
-        numbers = observations.clamp(max=1.0).index_select(1, self.columns) * self.scales
+        """Return logits (f4 [B, A]) for observations (f4 [B, N], or i1 [B, N], in which 127 is 1)."""
+        numbers = as_floats(observations).clamp(max=1.0).index_select(1, self.columns) * self.scales
         begin = self.constants.expand(observations.shape[0], -1)
         features = torch.index_add(begin, 1, self.targets, numbers)
         entities = self.inputs.by_entity(features)

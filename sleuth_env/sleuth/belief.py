@@ -24,12 +24,12 @@ from ..deduction.evidence import EVIDENCE
 from ..deduction.graph import RESULT
 from ..deduction.questions import WORTH
 from ..deduction.worlds import Worlds, survey_all
+from ..game import seat_of
 from ..kernels import inner, kernel
-from ..naming import alternatives
 from .cards import ALL_SEARCH_CARDS, CATEGORIES, GEMS, NUM_GEMS, NUM_QUESTIONS, make_rules
 from .checked import checked_rules, checked_views
 from .clues import clues, read_sheet
-from .notation import NotationError, player_name
+from .notation import NotationError
 from .rules import is_shown, may_ask
 from .transcript import GameRecord, parse_game
 from .view import VIEW, view
@@ -243,10 +243,7 @@ def belief_in_game(game: str | GameRecord, player: str | int, step: int | None =
     if not isinstance(game, (str, GameRecord)):
         raise NotationError(f"a game is a text or what parse_game makes of one, got {shown(game)}")
     record = parse_game(game) if isinstance(game, str) else game
-    names = [player_name(seat) for seat in range(record.options.num_players)]
-    seat = names.index(player) if player in names else player
-    if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or seat not in range(len(names)):
-        raise NotationError(f"the player must be {alternatives(str(player), names)}")
+    seat = seat_of(player, record.options.num_players, NotationError)
     afterwards = [told.after for told in record.steps()]
     last = len(afterwards) - 1
     if step is not None and step not in range(last + 1):

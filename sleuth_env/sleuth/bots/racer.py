@@ -22,6 +22,7 @@ from ..cards import NUM_QUESTIONS, Options
 from ..state import IN, OFFER
 from .entropy import SURE, CountingBot
 
+LARGEST_EXPONENT = 700.0
 OUTLOOKS = Path(__file__).with_name("outlook.json")
 # What the chance to win later is estimated from, see `situations`.
 FEATURES = ("one", "bits", "chance", "wait", "rounds", "told", "rivals")
@@ -119,7 +120,8 @@ class Daring:
 
     def prospects(self, moment: str, race: np.ndarray) -> np.ndarray:
         """Estimate the chances to win by waiting, f8 [B]; 1 for a player who is left alone."""
-        return 1.0 / (1.0 + np.exp(-race @ self.outlook[moment]))
+        # Beyond that NumPy warns; only views that nobody can have lead there.
+        return 1.0 / (1.0 + np.exp(np.minimum(-race @ self.outlook[moment], LARGEST_EXPONENT)))
 
     def gem_to_risk(self, rules: np.ndarray, views: np.ndarray, missing: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose a gem of the likeliest set where that is worth the risk, see `entropy.Choice`."""
