@@ -135,6 +135,25 @@ class KernelCache(NullCache):
         return f"{readable}-{_digest(setting)}-{self._source}{SUFFIX}"
 
 
+def kept_kernels(package: Path) -> dict[Path, list[int]]:
+    """Return the sizes of the files of kernels that are kept for later starts, by the folder below which they lie.
+
+    Args:
+        package: the folder of the kernels' sources.
+    """
+    chosen = getattr(config, "CACHE_DIR", "")
+    users = AppDirs(appname="numba", appauthor=False)  # type: ignore[no-untyped-call]
+    folders = [Path(chosen)] if chosen else [package, Path(users.user_cache_dir)]
+    return {folder: list(_sizes(folder)) for folder in folders}
+
+
+def _sizes(folder: Path) -> Iterator[int]:
+    for path in folder.rglob(f"*{SUFFIX}"):
+        # Another process may have replaced it.
+        with suppress(OSError):
+            yield path.stat().st_size
+
+
 # --- files ---
 
 

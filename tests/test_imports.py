@@ -147,7 +147,7 @@ FIRST_PARTY = {
     "sleuth_v0": ("game", "envs", "sleuth"),
     # The command line stands above everything but the games; nothing else may use it.
     "cli/": (
-        *("__version__", "actions", "checks", "compilation", "files", "game", "options"),
+        *("__version__", "actions", "checks", "compilation", "files", "game", "kernel_cache", "options"),
         *("matches", "policies", "trainer", "cli"),
     ),
 }

@@ -42,6 +42,7 @@ COMMANDS = {
     "train": "train a policy by self-play",
     "imitate": "let a policy learn to decide like a bot",
     "plot": "draw how trainings went",
+    "info": "print versions, threads and processor, for reports of faults",
     "configs": "list the configurations that come along, or show one",
 }
 # Those that are scripts of training, which read their arguments themselves.
