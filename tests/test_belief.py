@@ -119,7 +119,7 @@ def test_a_game_text_tells_what_could_be_believed_at_each_step():
 @pytest.mark.parametrize(
     ("player", "step", "said"),
     [
-        ("player_3", None, "one of player_0, player_1, player_2"),
+        ("player_3", None, "the players are player_0, player_1, player_2, or their seats 0 to 2"),
         (3, 0, "player_"),
         (0, 5, r"steps 0 to \d, got 5"),
         (0, -1, r"steps 0 to \d, got -1"),
