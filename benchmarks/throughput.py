@@ -286,10 +286,11 @@ def own(faces: Faces, players: int, games: int, threads: int) -> dict[str, Calla
     def solo(make: Callable[..., Any], *number: int) -> Callable[[float], Clock]:
         return play_solo(make(*number, num_players=players, opponents=bot), Chooser(faces, players))
 
-    unseen = faces.unseen
-    without = {f"rules only, {games} games without sheets": lambda: play_rules(faces, players, games, unseen)}
+    unseen = {}
+    if faces.unseen:
+        unseen[f"rules only, {games} games without sheets"] = partial(play_rules, faces, players, games, faces.unseen)
     return {
-        **(without if unseen else {}),
+        **unseen,
         f"rules only (legal and step), {games} games": lambda: play_rules(faces, players, games),
         **{
             f"{faces.vector.__name__} of {games}, {record}": partial(

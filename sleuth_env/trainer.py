@@ -12,6 +12,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
+from .checks import did_you_mean
+
 PACKAGE = Path(__file__).parent
 IS_INSTALLED = (PACKAGE / "training").is_dir()
 # The folder in which the folders of both lie.
@@ -40,6 +42,12 @@ def _load(folder: Path) -> None:
     package = module_from_spec(spec)
     sys.modules[folder.name] = package
     spec.loader.exec_module(package)
+
+
+def names_instead(name: str) -> str:
+    """Return what the refusal of an unknown configuration ends with: which may have been meant, and all names."""
+    known = configurations()
+    return f"{did_you_mean(name, known)}; the names are {', '.join(known)}"
 
 
 def configurations() -> dict[str, Path]:

@@ -90,14 +90,19 @@ def tracked() -> list[str]:
     return [name for name in done.stdout.split("\0") if (ROOT / name).is_file()]
 
 
+def built(kind: str, folder: Path) -> Path:
+    """Build the wheel or the source distribution ("wheel", "sdist") of the repository's files, in a folder."""
+    source = folder / "clone"
+    for name in tracked():
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, source / name)
+    command = [sys.executable, "-m", "build", f"--{kind}", "--no-isolation", "--skip-dependency-check"]
+    subprocess.run([*command, "--outdir", folder], cwd=source, capture_output=True, check=True)
+    (archive,) = (path for path in folder.iterdir() if path.is_file())
+    return archive
+
+
 def test_the_source_distribution_holds_the_whole_repository_and_nothing_else(tmp_path: Path) -> None:
-    names = tracked()
-    for name in names:
-        (tmp_path / "clone" / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / "clone" / name)
-    command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--skip-dependency-check"]
-    subprocess.run([*command, "--outdir", tmp_path], cwd=tmp_path / "clone", capture_output=True, check=True)
-    (archive,) = tmp_path.glob("*.tar.gz")
-    with tarfile.open(archive) as files:
+    with tarfile.open(built("sdist", tmp_path)) as files:
         packed = {member.name.partition("/")[2] for member in files if member.isfile()}
-    assert {name for name in packed if not name.startswith(MADE)} == set(names)
+    assert {name for name in packed if not name.startswith(MADE)} == set(tracked())

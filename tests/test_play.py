@@ -567,26 +567,30 @@ def test_what_wait_took_is_no_decision_in_a_game_that_is_gone_on_with_either(
     assert path.read_text() == texts[0]
 
 
-@pytest.mark.parametrize("steps", ["0", "1 x", "99999", "-1", "9" * 5000])
-def test_steps_that_are_none_are_refused(
-    steps: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("line", "wrong"),
+    [
+        *(
+            (f"# steps that wait took: {steps}", "this line does not name steps from 1 to")
+            for steps in ("0", "1 x", "99999", "-1", "9" * 5000)
+        ),
+        *(
+            (
+                f"# decisions taken back:{number}",
+                "this line does not name a number from 0 to 999999999: '# decisions taken back",
+            )
+            for number in (" x", " -1", "", " 1 2", f" {'9' * 40}")
+        ),
+    ],
+)
+def test_what_a_text_says_wrongly_of_how_it_was_played_is_refused(
+    line: str, wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "game.txt"
     played(monkeypatch, capsys, "exchange\n", "--save", str(path))
-    path.write_text(f"{path.read_text()}# steps that wait took: {steps}\n")
+    path.write_text(f"{path.read_text()}{line}\n")
     assert main(["play", "--continue", str(path)]) == 2
-    assert "this line does not name steps from 1 to" in said(capsys)[1]
-
-
-@pytest.mark.parametrize("number", [" x", " -1", "", " 1 2", f" {'9' * 40}"])
-def test_a_number_of_decisions_taken_back_that_is_none_is_refused(
-    number: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "game.txt"
-    played(monkeypatch, capsys, "exchange\n", "--save", str(path))
-    path.write_text(f"{path.read_text()}# decisions taken back:{number}\n")
-    assert main(["play", "--continue", str(path)]) == 2
-    assert "this line does not name a number from 0 to 999999999: '# decisions taken back" in said(capsys)[1]
+    assert wrong in said(capsys)[1]
 
 
 @pytest.mark.parametrize("command", ["undo", "wait", "help", "rules", "sheet", "odds", "quit"])

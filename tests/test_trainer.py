@@ -12,6 +12,7 @@ import pytest
 
 from sleuth_env.cli.commands import main
 from sleuth_env.trainer import configurations
+from tests.test_packaging import built
 from training.config import read_config
 from training.config_file import ConfigError, file_of
 
@@ -93,17 +94,7 @@ def test_a_folder_of_somebody_named_training_is_not_taken_for_it(tmp_path: Path)
 
 
 def test_a_wheel_holds_training_inside_of_the_package(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--skip-dependency-check"]
-    source = tmp_path / "source"
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode or not (ROOT / ".git").exists():
-        pytest.skip("this is not a clone")
-    for name in listed.stdout.split("\0"):
-        if (ROOT / name).is_file():
-            (source / name).parent.mkdir(parents=True, exist_ok=True)
-            (source / name).write_bytes((ROOT / name).read_bytes())
-    subprocess.run([*command, "--outdir", tmp_path], cwd=source, capture_output=True, check=True)
-    (wheel,) = tmp_path.glob("*.whl")
+    wheel = built("wheel", tmp_path)
     with zipfile.ZipFile(wheel) as files:
         names = files.namelist()
         files.extractall(tmp_path / "site")

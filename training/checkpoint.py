@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ import numpy as np
 import torch
 
 from sleuth_env.files import read_bytes, write_atomically
+from sleuth_env.policies.policy_file import version_of
 
 from .config import ConfigError
 from .terminal import out_of_memory
@@ -157,10 +157,4 @@ def each_array(change: Callable[[Any], Any], tree: Any) -> Any:
 @lru_cache(maxsize=1)
 def package_versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that training depends on."""
-    versions = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            versions[package] = "not installed"
-    return versions
+    return {"python": platform.python_version()} | {package: version_of(package) for package in PACKAGES}

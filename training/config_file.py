@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
-from sleuth_env.checks import did_you_mean, one_line
+from sleuth_env.checks import one_line
 from sleuth_env.files import read_bytes
-from sleuth_env.trainer import configurations
+from sleuth_env.trainer import configurations, names_instead
 
 MOST_FILE_BYTES = 1 << 20
 # Characters of a value that a message repeats.
@@ -98,7 +98,7 @@ def file_of(source: str | Path) -> str | Path:
     if str(source) not in known:
         raise ConfigError(
             f"{source}: there is no such file, and no configuration of that name comes with the package"
-            f"{did_you_mean(str(source), known)}; the names are {', '.join(known)}"
+            f"{names_instead(str(source))}"
         )
     return known[str(source)]
 

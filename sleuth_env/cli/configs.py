@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path
 
-from ..checks import did_you_mean
-from ..trainer import configurations
+from ..trainer import configurations, names_instead
 from .arguments import CommandError
 from .parser import Parser, command_parser
+from .screen import in_two_columns
 from .streams import show
 
 DESCRIPTION = (
@@ -35,24 +34,13 @@ def run(args: argparse.Namespace) -> int:
     """List them, or show one."""
     known = configurations()
     if args.name is None:
-        show(list(_listed(known)))
+        rows = {name: _summary(path) for name, path in known.items()}
+        show([in_two_columns(rows, shutil.get_terminal_size().columns, margin=0)])
         return 0
     if args.name not in known:
-        raise CommandError(
-            f"there is no configuration {args.name!r}{did_you_mean(args.name, known)}; the names are {', '.join(known)}"
-        )
+        raise CommandError(f"there is no configuration {args.name!r}{names_instead(args.name)}")
     show([known[args.name].read_text(encoding="utf-8").rstrip()])
     return 0
-
-
-def _listed(known: Mapping[str, Path]) -> Iterator[str]:
-    """Iterate over the lines of a list of configurations with what they are for."""
-    indent = max(map(len, known)) + 2
-    width = max(shutil.get_terminal_size().columns, 2 * indent)
-    for name, path in known.items():
-        yield from textwrap.wrap(
-            _summary(path), width, initial_indent=name.ljust(indent), subsequent_indent=" " * indent
-        )
 
 
 def _summary(path: Path) -> str:

@@ -6,7 +6,6 @@ import argparse
 import os
 import platform
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ from .. import __version__
 from ..files import read_bytes
 from ..game import GAMES
 from ..kernel_cache import kept_kernels
-from ..policies.policy_file import pretrained_names
+from ..policies.policy_file import pretrained_names, version_of
 from ..trainer import PACKAGE, configurations
-from .arguments import file_name
-from .parser import Parser, command_parser
+from .parser import Parser, add_json, command_parser
 from .report import put
 
 DESCRIPTION = "Print versions, threads, processor and the folders of compiled kernels: put it into reports of faults."
@@ -35,8 +33,7 @@ MOST_CPU_BYTES = 1 << 22
 def make_parser(words: Sequence[str]) -> Parser:
     """Make the parser of this command."""
     parser = command_parser("info", DESCRIPTION, ["", "--json info.json"])
-    text = "also write it to this file as JSON, replacing it; - for stdout, then without a table"
-    parser.add_argument("--json", type=file_name, metavar="FILE", help=text)
+    add_json(parser)
     return parser
 
 
@@ -62,7 +59,7 @@ def information() -> dict[str, dict[str, Any]]:
             if hasattr(os, "sched_getaffinity")
             else os.cpu_count(),
         },
-        "packages": {name: _version(name) for name in (*REQUIRED, *OPTIONAL)},
+        "packages": {name: version_of(name) for name in (*REQUIRED, *OPTIONAL)},
         "variables": {name: os.environ.get(name, "not set") for name in VARIABLES},
         "kernels": {
             f"kernels in {folder}": f"{len(sizes)} files, {sum(sizes) / 1e6:.1f} MB"
@@ -74,13 +71,6 @@ def information() -> dict[str, dict[str, Any]]:
             "configurations": ", ".join(configurations()),
         },
     }
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def _processor() -> str:

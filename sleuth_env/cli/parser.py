@@ -127,6 +127,11 @@ def add_sizes(parser: Parser, each: str = "") -> None:
     )
     add_seed(parser, 0, "settles the deals and the bots' random choices")
     add_greedy(parser)
+    add_json(parser)
+
+
+def add_json(parser: Parser) -> None:
+    """Add ``--json``."""
     text = "also write the result to this file as JSON, replacing it; - for stdout, then without a table"
     parser.add_argument("--json", type=file_name, metavar="FILE", help=text)
 

@@ -41,12 +41,12 @@ def wrapped(text: str, width: int) -> str:
     return "\n".join(textwrap.wrap(text, max(width, 20), break_on_hyphens=False))
 
 
-def in_two_columns(rows: Mapping[str, str], width: int) -> str:
-    """Lay out names and what each means, which is broken to the right of them."""
-    indent = max(map(len, rows)) + 4
+def in_two_columns(rows: Mapping[str, str], width: int, margin: int = 2) -> str:
+    """Lay out names, behind a margin, and what each means, which is broken to the right of them."""
+    indent = margin + max(map(len, rows)) + 2
     lines = []
     for name, meaning in rows.items():
-        first = f"  {name}".ljust(indent)
+        first = f"{' ' * margin}{name}".ljust(indent)
         lines += textwrap.wrap(
             meaning,
             max(width, indent + 20),

@@ -241,9 +241,9 @@ class Session:
             word = word.lower()
             if word in ("", "quit"):
                 return
-            if word in LAST_COMMANDS and rest.strip() and word not in WITH_WORDS:
-                self._prose(f"{word} stands alone, without {rest.strip()[:QUOTED]!r}.")
-            elif word == "review":
+            if word in LAST_COMMANDS and self._refuses(word, rest.strip()):
+                continue
+            if word == "review":
                 self._review()
             elif word == "sheet":
                 self._show_sheet()
@@ -342,8 +342,7 @@ class Session:
 
     def _obey(self, word: str, rest: str, typed: str, legal: dict[str, int]) -> str | None:
         """Carry out a command; return the name of the action that `wait` takes at once, if any."""
-        if rest and word not in WITH_WORDS:
-            self._prose(f"{word} stands alone, without {rest[:QUOTED]!r}.")
+        if self._refuses(word, rest):
             return None
         commands: dict[str, Callable[[], None]] = {
             "help": self._help,
@@ -362,6 +361,13 @@ class Session:
             unsaid = self.telling.unsaid(self.options, self.view)
             return unsaid if unsaid in legal else None
         return None
+
+    def _refuses(self, word: str, rest: str) -> bool:
+        """Return whether a command takes no words, and say so where there are some."""
+        refused = bool(rest) and word not in WITH_WORDS
+        if refused:
+            self._prose(f"{word} stands alone, without {rest[:QUOTED]!r}.")
+        return refused
 
     def _confirmed(self, name: str, legal: dict[str, int]) -> str | None:
         """Return the name of an action, or None if the person must confirm first that they mean it."""

@@ -125,7 +125,7 @@ def read_line() -> str:
 
 
 def leads_nowhere(number: int) -> bool:
-    """Return whether nobody types the input, and so much of it has come of which nothing came."""
+    """Return whether the input, which nobody types, has gone on for too long without effect; see `check_fruitless`."""
     return number >= MOST_FRUITLESS and not sys.stdin.isatty()
 
 

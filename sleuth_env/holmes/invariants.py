@@ -90,6 +90,7 @@ from .state import (
     CASE_NUMBER_RANGE,
     ACTOR_RANGE,
     TRUNCATED_RANGE,
+    KEEPS_SHEETS_RANGE,
     CURRENT_RANGE,
     CITY_RANGE,
     IN_PLAY_RANGE,
@@ -129,6 +130,7 @@ from .state import (
     STOCK_WRONG,
     SHEETS_WRONG,
     SUMS_WRONG,
+    SHEETS_LEFT,
     ENDED_WRONG,
     TRUNCATED_WRONG,
     ACTOR_WRONG,
@@ -142,8 +144,6 @@ from .state import (
     TRIED_WRONG,
     MORE_WRONG,
     LEGAL_WRONG,
-    KEEPS_SHEETS_RANGE,
-    SHEETS_LEFT,
     NO_SHEETS,
 ) = range(64)
 
@@ -157,6 +157,7 @@ _SAID = {
     CASE_NUMBER_RANGE: ("case_number", "not a case from 1 to the last"),
     ACTOR_RANGE: ("actor", "not a seat, nor -1 in a finished game"),
     TRUNCATED_RANGE: ("truncated", "not 0 or 1"),
+    KEEPS_SHEETS_RANGE: ("keeps_sheets", "not 0 or 1"),
     CURRENT_RANGE: ("current", "not a title that can be the Current card"),
     CITY_RANGE: ("city", "not 0 or 1, or not the kind of the Current card"),
     IN_PLAY_RANGE: ("in_play", "not an I Say card, nor -1"),
@@ -196,6 +197,7 @@ _SAID = {
     STOCK_WRONG: ("telegram_stock", "not the Telegram tokens that nobody has"),
     SHEETS_WRONG: ("least", "with most not bounds that hold of the cards"),
     SUMS_WRONG: ("spare", "with excess and counted not the sums of the sheets"),
+    SHEETS_LEFT: ("keeps_sheets", "with least, most, spare, excess and counted not all 0"),
     ENDED_WRONG: ("phase", "finished too early, or not finished"),
     TRUNCATED_WRONG: ("truncated", "the turn limit cannot have ended this game"),
     ACTOR_WRONG: ("actor", "not the seat that decides in this phase"),
@@ -209,8 +211,6 @@ _SAID = {
     TRIED_WRONG: ("tried", "not opponents who have countered an Impromptu Arrest"),
     MORE_WRONG: ("more", "no further card may be played in this turn"),
     LEGAL_WRONG: ("phase", "there is not enough to decide in it"),
-    KEEPS_SHEETS_RANGE: ("keeps_sheets", "not 0 or 1"),
-    SHEETS_LEFT: ("keeps_sheets", "with least, most, spare, excess and counted not all 0"),
     NO_SHEETS: ("keeps_sheets", "the game has no sheets, so nobody can look at it"),
 }
 

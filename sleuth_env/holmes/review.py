@@ -15,7 +15,7 @@ from .cards import VILLAINS, Options, make_rules
 from .drawing.scene import counted
 from .notation import action_name, player_name
 from .records import one_state
-from .reveal import reveal
+from .reveal import plain_data
 from .state import PHASES
 from .transcript import GameRecord, checked_record, result_text
 from .view import VIEW, view
@@ -51,7 +51,7 @@ def ending(record: GameRecord, seat: int) -> list[str]:
     options = checked_record(record).options
     seat = checked_seat(options, seat)
     state = record.last_state
-    revealed = reveal(options, state)
+    revealed = plain_data(options, state)
     order = [(seat + k) % options.num_players for k in range(options.num_players)]
     labels = names_from(seat, options.num_players, "you")
     lines = [

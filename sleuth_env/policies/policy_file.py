@@ -28,6 +28,17 @@ MOST_HEADER_BYTES = 1 << 20
 MOST_FILE_BYTES = 1 << 30
 
 
+def version_of(package: str) -> str:
+    """Return the version of a package, as files say with what they were made."""
+    # Late: nobody who plays needs it.
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
 class PolicyError(ValueError):
     """A policy file cannot be read, or cannot play this game; the message says why.
 
