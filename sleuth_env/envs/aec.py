@@ -61,7 +61,8 @@ class _Buffers:
         self.rewards = np.zeros((1, num_players))
         self.ended = np.zeros(1, np.uint8)
         self.settled = np.zeros((1, num_players), np.uint8)
-        self.is_settled = self.settled[0].view(np.bool_)
+        self.told = b""  # what of it `infos` say
+        self.nothing = self.rewards.tobytes()
         self.due = np.zeros((1, num_players))
         self.seat = np.zeros(1, np.int64)
         self.seats = np.arange(num_players)
@@ -136,6 +137,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         check_choice("record", self.record, self.game.RECORDS)
         self.render_mode = render_mode
         self.possible_agents = [player_name(seat) for seat in range(self.options.num_players)]
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self.viewpoint = viewpoint
         if viewpoint is not None:
             self._seat_of(viewpoint)
@@ -188,7 +190,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = self._infos()
+        self._settle(anew=True)
         self.agent_selection = self.possible_agents[buffers.actor[0]]
         self._skip_agent_selection = None
         if self.render_mode == "human":
@@ -215,10 +217,14 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         if not buffers.taken[0]:
             raise self._refusal(number, agent)
         self._actions.append(number)
-        self.infos = self._infos()
+        self._settle()
         # What the agent got before this decision has been given to it.
         self._cumulative_rewards[agent] = 0.0
-        self._pay(buffers.rewards[0].tolist())
+        # Mostly nobody gets anything, which the bytes tell soonest.
+        if buffers.rewards.tobytes() == buffers.nothing:
+            self._forget_rewards()
+        else:
+            self._pay(buffers.rewards[0].tolist())
         actor = int(buffers.actor[0])
         if actor < 0:
             self._finish()
@@ -240,7 +246,12 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         if any(rewards):
             self.rewards = dict(zip(self.agents, rewards, strict=True))
             self._accumulate_rewards()
-        elif any(self.rewards.values()):
+        else:
+            self._forget_rewards()
+
+    def _forget_rewards(self) -> None:
+        """Set the rewards of a step in which nobody gets anything."""
+        if any(self.rewards.values()):
             self._clear_rewards()
 
     def _finish(self) -> None:
@@ -271,12 +282,16 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         self.truncations = dict.fromkeys(self.agents, truncated)
         self.agent_selection = self.agents[0]
 
-    def _infos(self) -> dict[str, dict[str, Any]]:
-        """Return the infos of all agents: whose reward is settled."""
+    def _settle(self, anew: bool = False) -> None:
+        """Set the infos of all agents, whose reward is settled, if they have changed or are to be set anew."""
         buffers = self._buffers
         buffers.kernels.settled(buffers.rules, self._states, buffers.settled, buffers.due)
-        settled = buffers.is_settled.tolist()
-        return {agent: {"settled": one} for agent, one in zip(self.possible_agents, settled, strict=True)}
+        settled = buffers.settled.tobytes()
+        if anew or settled != buffers.told:
+            buffers.told = settled
+            self.infos = {
+                agent: {"settled": one == 1} for agent, one in zip(self.possible_agents, settled, strict=True)
+            }
 
     def _clear_rewards(self) -> None:
         self.rewards = dict.fromkeys(self.rewards, 0.0)
@@ -315,9 +330,6 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
 
     def _agent_of(self, agent: str | int) -> str:
         """Return the name of a player, who may be given by the seat, too."""
-        # A text is the usual case, and other things may have no hash.
-        if isinstance(agent, str) and agent in self.action_spaces:
-            return agent
         return self.possible_agents[self._seat_of(agent)]
 
     def observe(self, agent: str | int) -> Observation:
@@ -326,15 +338,18 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         The mask is zero for a player who is not to act, and all ones when the game is finished.
         """
         self._must_be_reset()
-        self._fill_view(agent)
+        seat = self._seat_of(agent)
+        self._fill_view(seat)
         observation = np.empty((1, self._size), np.float32)
         self._buffers.observer.write(observation)
-        return {"observation": observation[0], "action_mask": self.action_mask(agent)}
+        return {"observation": observation[0], "action_mask": self._mask_of(self.possible_agents[seat])}
 
     def action_mask(self, agent: str | int) -> NDArray[np.int8]:
         """Return the action mask of an agent's observation (i1 [A]) alone."""
         self._must_be_reset()
-        agent = self._agent_of(agent)
+        return self._mask_of(self._agent_of(agent))
+
+    def _mask_of(self, agent: str) -> NDArray[np.int8]:
         # An agent who has left, or is about to, is in a finished game, though an illegal action may
         # have ended it.
         if self.terminations.get(agent, True) or self.truncations[agent]:
@@ -349,13 +364,13 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
     def view(self, agent: str | int) -> Records:
         """Return all that an agent may know as a record, VIEW [1]: what bots are given."""
         self._must_be_reset()
-        view: Records = opaque(self._fill_view(agent)).copy().view(self.game.VIEW)
+        view: Records = opaque(self._fill_view(self._seat_of(agent))).copy().view(self.game.VIEW)
         return view
 
-    def _fill_view(self, agent: str | int) -> Records:
-        """Write what an agent may know into a buffer, which never leaves the environment."""
+    def _fill_view(self, seat: int) -> Records:
+        """Write what a seat may know into a buffer, which never leaves the environment."""
         buffers = self._buffers
-        buffers.seat[0] = self._seat_of(agent)
+        buffers.seat[0] = seat
         buffers.kernels.view(buffers.rules, self._states, buffers.seat, buffers.view)
         return buffers.view
 
@@ -386,11 +401,10 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         return state.ravel()
 
     def _seat_of(self, agent: str | int) -> int:
-        names = self.possible_agents
-        # The usual case.
-        if isinstance(agent, str) and agent in names:
-            return names.index(agent)
-        return seat_of(agent, len(names))
+        # A name is the usual case, and other things may have no hash.
+        if isinstance(agent, str) and agent in self._seats:
+            return self._seats[agent]
+        return seat_of(agent, len(self._seats))
 
     def render(self) -> Any:
         """Draw what the viewpoint knows.
@@ -403,8 +417,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
             gymnasium.logger.warn(NO_RENDER_MODE)
             return None
         self._must_be_reset()
-        seat = None if self.viewpoint is None else self._seat_of(self.viewpoint)
-        view = self._fill_view(self.agent_selection if seat is None else self.possible_agents[seat])
+        view = self._fill_view(self._seat_of(self.agent_selection if self.viewpoint is None else self.viewpoint))
         return render_view(self.game, self.options, view[0], self.render_mode)
 
     def close(self) -> None:
@@ -467,10 +480,10 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         self._cumulative_rewards = dict(more["cumulative_rewards"])
         self.terminations = dict(more["terminations"])
         self.truncations = dict(more["truncations"])
-        infos = self._infos()
+        self._settle(anew=True)
         # An illegal action may have ended the game, and then all they get is settled.
         forfeited = any(self.terminations[agent] and self.truncations[agent] for agent in self.agents)
-        self.infos = {agent: {"settled": True} if forfeited else infos[agent] for agent in self.agents}
+        self.infos = {agent: {"settled": True} if forfeited else self.infos[agent] for agent in self.agents}
 
     def _parts(self) -> dict[str, Fits]:
         """Return what a snapshot holds besides the game and its stream: whether it is of the right kind."""
