@@ -399,6 +399,12 @@ class Observer:
             self._fill(number, one, half, ordered)
             out[...] = ordered
 
+    def written(self) -> np.ndarray:
+        """Return the observations in a new array, float32 [B, N]."""
+        out = np.empty((self._views.size, self.layout.size), np.float32)
+        self._fill(self._views.size, *ONES[out.dtype], out)
+        return out
+
     def _fill(self, number: int, one: float, half: float, out: np.ndarray) -> None:
         """Write ``number`` rows, in which 1 is written as ``one`` and fractions are rounded by ``half``."""
         _write_all(self.layout.code, self._words[:number], one, half, out)

@@ -340,9 +340,8 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         self._must_be_reset()
         seat = self._seat_of(agent)
         self._fill_view(seat)
-        observation = np.empty((1, self._size), np.float32)
-        self._buffers.observer.write(observation)
-        return {"observation": observation[0], "action_mask": self._mask_of(self.possible_agents[seat])}
+        observation = self._buffers.observer.written()[0]
+        return {"observation": observation, "action_mask": self._mask_of(self.possible_agents[seat])}
 
     def action_mask(self, agent: str | int) -> NDArray[np.int8]:
         """Return the action mask of an agent's observation (i1 [A]) alone."""
@@ -394,11 +393,10 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         """
         self._must_be_reset()
         buffers = self._buffers
-        state = np.empty((len(self.possible_agents), self._size), np.float32)
-        states = opaque(self._states).repeat(len(state)).view(self._states.dtype)
+        states = opaque(self._states).repeat(len(buffers.views)).view(self._states.dtype)
         buffers.kernels.view(buffers.rules, states, buffers.seats, buffers.views)
-        buffers.observers.write(state)
-        return state.ravel()
+        state: NDArray[np.float32] = buffers.observers.written().ravel()
+        return state
 
     def _seat_of(self, agent: str | int) -> int:
         # A name is the usual case, and other things may have no hash.

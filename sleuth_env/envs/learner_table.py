@@ -287,9 +287,8 @@ class LearnerTable(Table):
 
     def observations(self) -> NDArray[np.float32]:
         """Return each learner's observation (f4 [B, N])."""
-        out = np.empty((self.num_games, self.size), np.float32)
-        self.game.Observer(self.rules, self.learner_views(), self.record).write(out)
-        return out
+        written: NDArray[np.float32] = self.game.Observer(self.rules, self.learner_views(), self.record).written()
+        return written
 
     def action_masks(self, over: Bools | bool = False) -> Bools:
         """Return each learner's legal actions (bool [B, A]); all of them where the game or the episode is over.

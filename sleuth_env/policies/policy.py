@@ -129,9 +129,7 @@ class Policy(OfGame):
         """Choose as `act` does, without a look at what is given; -1 where nothing is legal."""
         if not len(views):
             return np.zeros(0, np.int64)
-        observer = self.game.Observer(self.rules, views, self.record)
-        observations = np.empty((len(views), observer.layout.size), np.float32)
-        observer.write(observations)
+        observations = self.game.Observer(self.rules, views, self.record).written()
         actions = np.zeros(len(views), np.int64)
         # Beyond the turns it was trained for an input would leave [0, 1].
         choose(self.logits(np.minimum(observations, 1)), legal, seeds, self.greedy, actions)

@@ -348,9 +348,7 @@ class TorchPolicy(OfGame):
 
     def _act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Choose as `act` does, without a look at what is given."""
-        observer = self.game.Observer(self.rules, views, self.record)
-        observations = np.empty((len(views), observer.layout.size), np.float32)
-        observer.write(observations)
+        observations = self.game.Observer(self.rules, views, self.record).written()
         actions = np.zeros(len(views), np.int64)
         choose(self.logits(observations, legal), legal, seeds, self.greedy, actions)
         return actions

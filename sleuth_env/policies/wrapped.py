@@ -119,9 +119,7 @@ class WrappedPolicy(OfGame):
     def _act(self, views: NDArray[np.void], legal: NDArray[np.uint8], seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Choose as `act` does, without a look at what is given."""
         self._must_be_seated()
-        observer = self.game.Observer(self.rules, views, self.record)
-        observations = np.empty((len(views), observer.layout.size), np.float32)
-        observer.write(observations)
+        observations = self.game.Observer(self.rules, views, self.record).written()
         chosen = self.function(observations, legal, **dict.fromkeys(self.named, seeds))
         actions = numbers_of(chosen, len(views))
         if actions is None:
