@@ -544,6 +544,91 @@ class Told(Protocol):
     telling: Telling
 
 
+class Extensive(Protocol):
+    """A module that plays a game in extensive form: chance is a player, who draws one card after the other.
+
+    A state is STATE [1], changed in place, and never holds anything that has not been drawn: what
+    nobody can know before it is drawn is drawn when it is needed, which comes to the same. Its
+    generator has no part in anything. ``draws`` are plain whole numbers that say what chance is to
+    draw before anybody decides; () where nothing is.
+    """
+
+    def begin(self, options: Any, /) -> tuple[Records, tuple[int, ...]]:
+        """Return a game of which nothing has been drawn, and what is to be drawn."""
+        ...
+
+    def act(
+        self, options: Any, state: Records, action: int, rewards: NDArray[np.float64], /
+    ) -> tuple[int, ...] | None:
+        """Take a player's action; return what is to be drawn then, None where it is illegal and nothing has changed.
+
+        ``rewards`` (f8 [1, P]) is written: what each seat gets by it.
+        """
+        ...
+
+    def outcomes(self, options: Any, state: Records, draws: tuple[int, ...], /) -> list[tuple[int, float]]:
+        """Return what chance may draw next, each with its probability, in ascending order."""
+        ...
+
+    def draw(self, options: Any, state: Records, draws: tuple[int, ...], outcome: int, /) -> tuple[int, ...]:
+        """Let chance draw one of `outcomes`; return what is to be drawn then."""
+        ...
+
+    def outcome_name(self, options: Any, state: Records, draws: tuple[int, ...], outcome: int, /) -> str:
+        """Return what chance draws in words, such as ``player_0 is dealt blue-opal-pair``."""
+        ...
+
+    def is_dealt(self, draws: tuple[int, ...], /) -> bool:
+        """Return whether the game has begun, so that there is something to see."""
+        ...
+
+    def noticed(self, options: Any, before: Any, view: Any, /) -> bytes:
+        """Return what a seat notices of all that has happened between two of its views (VIEW records).
+
+        It is empty where that is nothing, and the same whatever has been decided in private. The views
+        are those of two moments in which somebody decides, one after the other.
+        """
+        ...
+
+    def public_text(self, options: Any, view: Any, /) -> str:
+        """Return what everybody knows, whoever has the view (one VIEW record), in words."""
+        ...
+
+    def private_text(self, options: Any, view: Any, /) -> str:
+        """Return what the viewer knows besides (one VIEW record), in words."""
+        ...
+
+    def resampled(self, options: Any, state: Records, seat: int, rng: np.random.Generator, /) -> Records:
+        """Return a game (STATE [1]) that may be the one that a seat sees, somebody deciding; see `Rebuilds`."""
+        ...
+
+    def most_outcomes(self, options: Any, /) -> int:
+        """Return a number above every outcome."""
+        ...
+
+    def most_decisions(self, options: Any, /) -> int:
+        """Return a number that the decisions of a game do not exceed."""
+        ...
+
+    def most_draws(self, options: Any, /) -> int:
+        """Return a number that the draws of a game do not exceed."""
+        ...
+
+    def payoffs(self, options: Any, /) -> tuple[float, float]:
+        """Return numbers below and above which nobody gets in a game."""
+        ...
+
+    def pays_at_end(self, options: Any, /) -> bool:
+        """Return whether all is paid in the last step."""
+        ...
+
+
+class InExtensiveForm(Protocol):
+    """games in extensive form"""
+
+    extensive: Extensive
+
+
 class MissingPartError(ValueError):
     """A game has no part of this kind; the message names both."""
 
