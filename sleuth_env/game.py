@@ -570,8 +570,14 @@ class Extensive(Protocol):
         """Return what chance may draw next, each with its probability, in ascending order."""
         ...
 
-    def draw(self, options: Any, state: Records, draws: tuple[int, ...], outcome: int, /) -> tuple[int, ...]:
-        """Let chance draw one of `outcomes`; return what is to be drawn then."""
+    def draw(
+        self, options: Any, state: Records, draws: tuple[int, ...], outcome: int, rewards: NDArray[np.float64], /
+    ) -> tuple[int, ...]:
+        """Let chance draw one of `outcomes`; return what is to be drawn then.
+
+        ``rewards`` (f8 [1, P]) is written, too: an action may be carried out only when all has been
+        drawn that it needs.
+        """
         ...
 
     def outcome_name(self, options: Any, state: Records, draws: tuple[int, ...], outcome: int, /) -> str:
@@ -582,11 +588,11 @@ class Extensive(Protocol):
         """Return whether the game has begun, so that there is something to see."""
         ...
 
-    def noticed(self, options: Any, before: Any, view: Any, /) -> bytes:
-        """Return what a seat notices of all that has happened between two of its views (VIEW records).
+    def noticed(self, options: Any, before: Any | None, view: Any, /) -> list[bytes]:
+        """Return what a seat notices of all that has happened between two of its views (VIEW records), one by one.
 
-        It is empty where that is nothing, and the same whatever has been decided in private. The views
-        are those of two moments in which somebody decides, one after the other.
+        It is the same whatever others have decided in private. The views are those of two moments in
+        which somebody decides, one after the other; None stands for that before the first.
         """
         ...
 

@@ -237,41 +237,44 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
     def _apply_action(self, action: int) -> None:
         table = self._table
         state = table.state(self._content)
+        paid = np.zeros((1, table.num_players))
         if self._draws:
-            self._draws = table.form.draw(table.options, state, self._draws, action)
+            # What an action pays stays in sight until the next player decides.
+            earned = self._rewards
+            self._draws = table.form.draw(table.options, state, self._draws, action, paid)
         else:
-            self._act(state, action)
+            earned = (0.0,) * table.num_players
+            self._draws = self._acted(state, action, paid)
+        self._rewards = _sums(earned, paid[0])
+        self._returns = _sums(self._returns, paid[0])
         self._content = state.tobytes()
         if not self._draws:
             self._look()
 
-    def _act(self, state: Any, action: int) -> None:
+    def _acted(self, state: Any, action: int, paid: NDArray[np.float64]) -> tuple[int, ...]:
+        """Take a player's action; return what is to be drawn then."""
         table = self._table
         player = int(state["actor"][0])
-        rewards = np.zeros((1, table.num_players))
-        draws = table.form.act(table.options, state, action, rewards)
+        draws = table.form.act(table.options, state, action, paid)
         if draws is None:
             raise refusal(table.game, table.options, action, self._legal(), player_name(player))
-        self._draws = draws
-        self._rewards = tuple(rewards[0].tolist())
-        self._returns = tuple(sum(both) for both in zip(self._returns, self._rewards, strict=True))
-        self._remember(player, self._views[player] + action.to_bytes(4, "little"))
+        self._remember(player, [self._views[player] + action.to_bytes(4, "little")])
+        return draws
 
     def _look(self) -> None:
         """Let every player see how the game stands, and remember what they notice."""
         table = self._table
         views = table.seen(self._content)
         for seat in range(table.num_players):
-            before = self._views[seat]
-            seen = views[seat]
-            noticed = table.form.noticed(table.options, np.frombuffer(before, seen.dtype)[0], seen) if before else b"."
-            if noticed:
-                self._remember(seat, noticed)
+            last = self._views[seat]
+            before = np.frombuffer(last, views.dtype)[0] if last else None
+            self._remember(seat, table.form.noticed(table.options, before, views[seat]))
         self._views = tuple(seen.tobytes() for seen in views)
 
-    def _remember(self, seat: int, noticed: bytes) -> None:
+    def _remember(self, seat: int, noticed: Sequence[bytes]) -> None:
         memories = list(self._memories)
-        memories[seat] = blake2b(memories[seat] + noticed, digest_size=MEMORY).digest()
+        for what in noticed:
+            memories[seat] = blake2b(memories[seat] + what, digest_size=MEMORY).digest()
         self._memories = tuple(memories)
 
     # --- rewards ---
@@ -398,6 +401,10 @@ class SpielObserver:
 
     def _seen(self, state: SpielState) -> Any:
         return self._table.seen(state._content, decides=not state._draws)
+
+
+def _sums(earned: Sequence[float], paid: NDArray[np.float64]) -> tuple[float, ...]:
+    return tuple(total + more for total, more in zip(earned, paid.tolist(), strict=True))
 
 
 # --- registration ---

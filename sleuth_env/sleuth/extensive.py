@@ -85,15 +85,18 @@ def _open(options: Options, s: np.void, draws: Draws) -> list[int]:
     return list(range(options.num_players))
 
 
-def draw(options: Options, state: np.ndarray, draws: Draws, outcome: int) -> Draws:
+def draw(options: Options, state: np.ndarray, draws: Draws, outcome: int, rewards: NDArray[np.float64]) -> Draws:
     """Let chance draw one of `outcomes`; return what is to be drawn then.
+
+    ``rewards`` (f8 [1, P]) is written: zeros, for nobody is paid for what is drawn.
 
     >>> options = Options(num_players=3)
     >>> state, draws = begin(options)
-    >>> draws = draw(options, state, draws, 16)
+    >>> draws = draw(options, state, draws, 16, np.zeros((1, 3)))
     >>> gem_names(state["missing_gems"][0])
     ['blue-opal-pair']
     """
+    rewards[:] = 0
     s = state[0]
     if draws[0] == REFILL:
         _, seat, number = draws
@@ -294,14 +297,14 @@ def resampled(options: Options, state: np.ndarray, seat: int, rng: np.random.Gen
 # --- what a seat knows ---
 
 
-def noticed(options: Options, before: Any, seen: Any) -> bytes:
+def noticed(options: Options, before: Any | None, seen: Any) -> list[bytes]:
     """Return what a seat notices between two of its views (VIEW records): its new view, if that is another one.
 
     Whether it is the seat that is offered to accuse is left out: it would tell whether others have
     declined.
     """
-    told = [one.tobytes() for one in map(_told, (before, seen))]
-    return b"" if told[0] == told[1] else told[1]
+    told: bytes = _told(seen).tobytes()
+    return [] if before is not None and _told(before).tobytes() == told else [told]
 
 
 def _told(seen: Any) -> np.void:
