@@ -557,9 +557,7 @@ class Extensive(Protocol):
         """Return a game of which nothing has been drawn, and what is to be drawn."""
         ...
 
-    def act(
-        self, options: Any, state: Records, action: int, rewards: NDArray[np.float64], /
-    ) -> tuple[int, ...] | None:
+    def act(self, options: Any, state: Records, action: int, rewards: NDArray[np.float64], /) -> tuple[int, ...] | None:
         """Take a player's action; return what is to be drawn then, None where it is illegal and nothing has changed.
 
         ``rewards`` (f8 [1, P]) is written: what each seat gets by it.

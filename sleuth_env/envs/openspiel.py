@@ -16,24 +16,20 @@ Axis letters: ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..actions import IllegalAction, refusal
+from ..actions import refusal
 from ..checks import check_choice
 from ..game import (
     GAMES,
     Extensive,
     Game,
     InExtensiveForm,
-    Kernels,
-    OfGame,
     Transcribed,
     has_part,
     kernels_of,
@@ -99,27 +95,19 @@ def _counts_of_players(game: Game) -> list[int]:
     return counts
 
 
-class _Table(OfGame):
-    """What all states of one game have in common: its options, rules and kernels, and arrays to work with."""
+class _Table:
+    """What all states of one game have in common: the module, its options, rules and kernels."""
 
     def __init__(self, game: Game, options: Any, record: str) -> None:
         self.game = game
+        self.form: Extensive = needed(game, InExtensiveForm).extensive
+        self.kernels = kernels_of(game)
         self.options = options
         self.rules = game.make_rules(options)
         self.record = record
         self.layout = game.observation_layout(options, record)
         self.num_actions = game.num_actions(options)
         self.num_players: int = options.num_players
-
-    @property
-    def form(self) -> Extensive:
-        """The game in extensive form."""
-        return needed(self.game, InExtensiveForm).extensive
-
-    @property
-    def kernels(self) -> Kernels:
-        """The game's kernels."""
-        return kernels_of(self.game)
 
     def state(self, content: bytes) -> Any:
         """Return a state (STATE [1]) that may be changed."""
@@ -207,7 +195,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
 
     def is_terminal(self) -> bool:
         """Return whether the game is finished."""
-        return self.current_player() == pyspiel.PlayerId.TERMINAL
+        return bool(self.current_player() == pyspiel.PlayerId.TERMINAL)
 
     @property
     def _state(self) -> Any:
@@ -216,8 +204,9 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
     def _legal(self) -> NDArray[np.uint8]:
         table = self._table
         legal = np.zeros((1, table.num_actions), np.uint8)
-        table.kernels.legal(table.rules, self._state.copy(), legal)
-        return legal[0]
+        table.kernels.legal(table.rules, table.state(self._content), legal)
+        row: NDArray[np.uint8] = legal[0]
+        return row
 
     def _legal_actions(self, player: int) -> list[int]:
         return [int(action) for action in np.flatnonzero(self._legal())]
@@ -306,8 +295,8 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         if self._draws or self.is_terminal():
             raise ValueError("a game can be resampled only where a player is to decide")
         rng = np.random.default_rng([int(sampler() * 2**32) for _ in range(2)])
-        state = self.get_game().new_initial_state()
-        state._content = table.form.resampled(table.options, self._state.copy(), player, rng).tobytes()
+        state: SpielState = self.get_game().new_initial_state()
+        state._content = table.form.resampled(table.options, table.state(self._content), player, rng).tobytes()
         state._draws = ()
         state._rewards = self._rewards
         state._returns = self._returns
@@ -324,7 +313,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         digest = blake2b(repr((self._content, self._draws, self._memories)).encode(), digest_size=8).hexdigest()
         if not table.form.is_dealt(self._draws):
             return f"the cards are being dealt\ndigest: {digest}"
-        state = self._state.copy()
+        state = table.state(self._content)
         if not self._draws and has_part(table.game, Transcribed):
             shown = needed(table.game, Transcribed).reveal(table.options, state[0])
             return "\n".join(f"{name}: {value}" for name, value in {**shown, "digest": digest}.items())

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bits import shuffle
+from ..game import opaque
 from .cards import (
     BOOKS,
     CASE,
@@ -37,7 +38,7 @@ from .cards import (
     NUM_SAY_TYPES,
     NUM_TELEGRAMS,
     POINTS,
-    REWARDS,
+    RANK,
     SAY_TOKENS,
     SAY_TYPES,
     TELEGRAMS,
@@ -51,7 +52,7 @@ from .invariants import problems
 from .notation import event_text, names_in, player_name, title_names
 from .redeal import redeal
 from .rules import step
-from .state import EVENT_FIELDS, NO_EVENT, PHASES, new_states
+from .state import FINISHED, NO_EVENT, PHASES, new_states
 from .view import VIEW, view
 
 # What chance is to draw, with what it has drawn so far of it. An action is carried out after that.
@@ -137,9 +138,7 @@ def _token_kind(number: int) -> tuple[int, int, int]:
     return kind, SAY_TOKENS, NUM_TELEGRAMS + kind * SAY_TOKENS
 
 
-def draw(
-    options: Options, state: np.ndarray, draws: Draws, outcome: int, rewards: NDArray[np.float64]
-) -> Draws:
+def draw(options: Options, state: np.ndarray, draws: Draws, outcome: int, rewards: NDArray[np.float64]) -> Draws:
     """Let chance draw one of `outcomes`; return what is to be drawn then.
 
     ``rewards`` (f8 [1, P]) is written: what each seat gets by the action that is carried out then.
@@ -148,7 +147,7 @@ def draw(
     draws = (*draws, outcome)
     kind = draws[0]
     if kind == PILE_CARD:
-        return _advance(options, state, draws[1], draws[2:], rewards)
+        return _advance(options, state, draws[1], draws[2:], rewards) or NOTHING
     dealt = draws[1:] if kind == FIRST_DEAL else draws[3 + draws[2] :]
     if len(dealt) < _needed(options, kind):
         return draws
@@ -243,9 +242,6 @@ def act(options: Options, state: np.ndarray, action: int, rewards: NDArray[np.fl
 
     Where something is to be drawn the state is still the one before the action.
     """
-    trial = state.copy()
-    if not _carry_out(make_rules(options), trial, action, (), rewards):
-        return None
     return _advance(options, state, action, (), rewards)
 
 
@@ -263,11 +259,12 @@ def _carry_out(
     """
     s = state[0]
     size = int(s["pile_size"])
-    rest = sorted((Counter(s["pile"][:size].tolist()) - Counter(titles)).elements())
-    s["pile"][:size] = [*rest, *titles[::-1]]
+    if titles:
+        rest = sorted((Counter(s["pile"][:size].tolist()) - Counter(titles)).elements())
+        s["pile"][:size] = [*rest, *titles[::-1]]
     if generator is not None:
         s["rng"] = generator
-        shuffle(s, s["pile"], len(rest))
+        shuffle(s, s["pile"], size - len(titles))
     taken = np.zeros(1, np.uint8)
     step(rules, state, np.array([action], np.int64), taken, rewards)
     return bool(taken[0])
@@ -275,25 +272,34 @@ def _carry_out(
 
 def _advance(
     options: Options, state: np.ndarray, action: int, titles: Draws, rewards: NDArray[np.float64]
-) -> Draws:
-    """Carry an action out if all that it draws has been drawn; return what is to be drawn next."""
+) -> Draws | None:
+    """Carry an action out if all that it draws has been drawn; return what is to be drawn next, None if it is illegal.
+
+    Without another case after this one, it is seen what is drawn before a new deal.
+    """
     s = state[0]
-    # Without another case after this one, it is seen what is drawn before a new deal.
-    trial = state.copy()
-    _carry_out(_last_case(options, int(s["case_number"])), trial, action, titles, rewards)
-    rewards[:] = 0
+    trial = _copy(state)
+    if not _carry_out(_last_case(options, int(s["case_number"])), trial, action, titles, rewards):
+        return None
     if trial["rng"][0] != 0:
+        rewards[:] = 0
         return (GENERATOR, action, len(titles), *titles)
     if int(s["pile_size"]) - int(trial["pile_size"][0]) > len(titles):
-        return (PILE_CARD, action, *titles)
-    trial = state.copy()
-    _carry_out(make_rules(options), trial, action, titles, rewards)
-    if trial["case_number"][0] != s["case_number"]:
         rewards[:] = 0
-        return (NEW_DEAL, action, len(titles), *titles)
+        return (PILE_CARD, action, *titles)
+    if trial["phase"][0] == FINISHED:
+        trial = _copy(state)
+        _carry_out(make_rules(options), trial, action, titles, rewards)
+        if trial["case_number"][0] != s["case_number"]:
+            rewards[:] = 0
+            return (NEW_DEAL, action, len(titles), *titles)
     _settle(trial[0])
-    state[:] = trial
+    opaque(state)[:] = opaque(trial)
     return NOTHING
+
+
+def _copy(state: np.ndarray) -> np.ndarray:
+    return opaque(state).copy().view(state.dtype)
 
 
 @lru_cache(maxsize=256)
@@ -346,7 +352,7 @@ LOOKS = ("looks", "look_whole", "look_turn")
 
 def _with_hidden(state: np.ndarray, dealt: np.void, seat: int) -> np.ndarray:
     """Return a game with what is hidden from a seat taken from another one (STATE [1])."""
-    games = state.copy()
+    games = _copy(state)
     s = games[0]
     for name in HIDDEN:
         s[name] = dealt[name]
@@ -389,7 +395,7 @@ def _listed(names: Sequence[str]) -> str:
 def public_text(options: Options, seen: Any) -> str:
     """Return what everybody knows in words: what lies open, the tokens, the last events."""
     names = [player_name((int(seen["seat"]) + k) % options.num_players) for k in range(options.num_players)]
-    over = f", {PHASES[-1]}" if seen["phase"] == len(PHASES) - 1 else ""
+    over = f", {PHASES[FINISHED]}" if seen["phase"] == FINISHED else ""
     pools = [f"{name} {int(number)}" for name, number in zip(SAY_TYPES, seen["say_pool"], strict=True)]
     lines = [
         f"case {int(seen['case_number'])}, turn {int(seen['turn_number'])} of {names[seen['turn']]}{over}",
@@ -429,10 +435,9 @@ def private_text(options: Options, seen: Any) -> str:
         lines.append(_decision_line(options, seen))
     for name, k in _by_seat(seen):
         if seen["shown_turn"][k]:
-            whole = "whole hand" if seen["shown_whole"][k] else "cards"
-            lines.append(
-                f"{name} showed me in turn {int(seen['shown_turn'][k])} {whole}: {_listed(title_names(seen['shown'][k]))}"
-            )
+            what = "the whole hand" if seen["shown_whole"][k] else "cards"
+            shown = _listed(title_names(seen["shown"][k]))
+            lines.append(f"{name} showed me {what} in turn {int(seen['shown_turn'][k])}: {shown}")
         if seen["seen_by"][k].any() or seen["seen_by_whole"][k]:
             lines.append(f"{name} has seen of mine: {_listed(title_names(seen['seen_by'][k]))}")
     return "\n".join([*lines, *_sheet_lines(options, seen)])
@@ -496,7 +501,6 @@ def payoffs(options: Options) -> tuple[float, float]:
     (-0.5, 1.0)
     """
     rules = make_rules(options)[0]
-    kind = REWARDS[rules["reward"]]
     others = options.num_players - 1
     if rules["reward"] == POINTS:
         # Everything there is, and the worst of every Telegram.
@@ -507,7 +511,7 @@ def payoffs(options: Options) -> tuple[float, float]:
     if rules["reward"] == CASE:
         cases = min(options.cases or options.max_turns, options.max_turns)
         return -cases / others, float(cases)
-    return (-1.0, 1.0) if kind == "rank" else (-1 / others, 1.0)
+    return (-1.0 if rules["reward"] == RANK else -1 / others), 1.0
 
 
 def pays_at_end(options: Options) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..game import opaque
 from .belief import belief
 from .cards import ALL_GEMS, NUM_GEMS, NUM_PAIRS, NUM_SEARCH_CARDS, SEARCH_HAND, Options, make_rules
 from .notation import (
@@ -187,7 +188,7 @@ def _start(options: Options, s: np.void, first: int) -> None:
 
 def act(options: Options, state: np.ndarray, action: int, rewards: NDArray[np.float64]) -> Draws | None:
     """Take a player's action; return what is to be drawn then, None where it is illegal and nothing has changed."""
-    before = state.copy()
+    before = opaque(state).copy().view(state.dtype)
     taken = np.zeros(1, np.uint8)
     step(make_rules(options), state, np.array([action], np.int64), taken, rewards)
     if not taken[0]:
@@ -300,18 +301,11 @@ def resampled(options: Options, state: np.ndarray, seat: int, rng: np.random.Gen
 def noticed(options: Options, before: Any | None, seen: Any) -> list[bytes]:
     """Return what a seat notices between two of its views (VIEW records): its new view, if that is another one.
 
-    Whether it is the seat that is offered to accuse is left out: it would tell whether others have
-    declined.
+    While players are offered to accuse it is nothing: how many others have declined before an
+    accusation, or after it, cannot be told, and all accusations are still among the events afterwards.
     """
-    told: bytes = _told(seen).tobytes()
-    return [] if before is not None and _told(before).tobytes() == told else [told]
-
-
-def _told(seen: Any) -> np.void:
-    told: np.void = seen.copy()
-    if told["phase"] == OFFER:
-        told["to_act"] = 0
-    return told
+    same = before is not None and before.tobytes() == seen.tobytes()
+    return [] if same or seen["phase"] == OFFER else [seen.tobytes()]
 
 
 def _seat(seen: Any, k: int) -> int:
@@ -428,4 +422,3 @@ def payoffs(options: Options) -> tuple[float, float]:
 def pays_at_end(options: Options) -> bool:
     """Return whether all is paid in the last step; it is."""
     return True
-
