@@ -2,8 +2,8 @@
 
 A game is a module: data, rules and what a seat may see, as functions on structured arrays. A state
 is one record; a batch is an array of records; a single game is a batch of one. `Game` is the core
-that every game has; a game may also have the parts `Believes`, `Rebuilds`, `Drawn`, `Transcribed`
-and `Told`. Whoever needs one of these asks for it by `needed`.
+that every game has; a game may also have the parts `Believes`, `Rebuilds`, `Drawn`, `Transcribed`,
+`Told` and `InExtensiveForm`. Whoever needs one of these asks for it by `needed`.
 
 Inside the package a game is passed as its module. Texts ("sleuth") are turned into modules by
 `load_game` where users hand them in, and nowhere else.

@@ -17,14 +17,15 @@ Axis letters: ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..actions import refusal
-from ..checks import check_choice
+from ..actions import IllegalAction, refusal
+from ..checks import check_choice, shown
 from ..game import (
     GAMES,
     Extensive,
@@ -35,6 +36,7 @@ from ..game import (
     kernels_of,
     load_game,
     make_options,
+    name_of,
     needed,
     opaque,
     player_name,
@@ -83,8 +85,10 @@ def _made_options(game: Game, parameters: Mapping[str, Any]) -> Any:
         raise OptionError(str(error).replace(NUM_PLAYERS, PLAYERS), _parameter(error.option)) from None
 
 
-def _counts_of_players(game: Game) -> list[int]:
+@cache
+def _counts_of_players(name: str) -> list[int]:
     """Return the numbers of players that a game may have."""
+    game = load_game(name)
     counts = []
     for count in range(1, 100):
         try:
@@ -228,6 +232,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         state = table.state(self._content)
         paid = np.zeros((1, table.num_players))
         if self._draws:
+            self._check_outcome(action)
             # What an action pays stays in sight until the next player decides.
             earned = self._rewards
             self._draws = table.form.draw(table.options, state, self._draws, action, paid)
@@ -239,6 +244,11 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         self._content = state.tobytes()
         if not self._draws:
             self._look()
+
+    def _check_outcome(self, outcome: int) -> None:
+        possible = [number for number, _ in self.chance_outcomes()]
+        if outcome not in possible:
+            raise IllegalAction(f"chance cannot draw {outcome} now, it draws one of {shown(possible)}")
 
     def _acted(self, state: Any, action: int, paid: NDArray[np.float64]) -> tuple[int, ...]:
         """Take a player's action; return what is to be drawn then."""
@@ -315,8 +325,8 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
             return f"the cards are being dealt\ndigest: {digest}"
         state = table.state(self._content)
         if not self._draws and has_part(table.game, Transcribed):
-            shown = needed(table.game, Transcribed).reveal(table.options, state[0])
-            return "\n".join(f"{name}: {value}" for name, value in {**shown, "digest": digest}.items())
+            revealed = needed(table.game, Transcribed).reveal(table.options, state[0])
+            return "\n".join(f"{name}: {value}" for name, value in {**revealed, "digest": digest}.items())
         return f"chance draws\ndigest: {digest}"
 
 
@@ -400,7 +410,7 @@ def _sums(earned: Sequence[float], paid: NDArray[np.float64]) -> tuple[float, ..
 
 
 def _game_type(game: Game, pays_at_end: bool) -> pyspiel.GameType:
-    counts = _counts_of_players(game)
+    counts = _counts_of_players(name_of(game))
     kind = pyspiel.GameType
     return kind(
         short_name=spiel_name(game),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -406,6 +407,14 @@ def test_is_mcts_plays() -> None:
         assert bot.step(spiel) in spiel.legal_actions()
 
 
+def test_the_examples_of_the_manual_run() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "openspiel.md").read_text()
+    examples = re.findall(r"^```py\n(.*?)^```", page, re.M | re.S)
+    assert examples
+    for example in examples:
+        subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, check=True)
+
+
 def test_the_example_runs() -> None:
     script = Path(__file__).parents[2] / "examples" / "with_openspiel.py"
     assert len(script.read_text().splitlines()) < 80
@@ -457,6 +466,16 @@ def test_an_illegal_action_is_refused_in_words_and_changes_nothing() -> None:
     before = str(spiel)
     with pytest.raises(ValueError, match="may not choose action 447 \\(pass\\) now"):
         spiel._apply_action(447)
+    assert str(spiel) == before
+
+
+def test_what_chance_cannot_draw_is_refused_and_changes_nothing() -> None:
+    _, spiel = begun("sleuth", sleuth.Options(3))
+    spiel.apply_action(16)
+    before = str(spiel)
+    for outcome in (16, 36, -1):
+        with pytest.raises(ValueError, match=f"chance cannot draw {outcome} now"):
+            spiel._apply_action(outcome)
     assert str(spiel) == before
 
 
