@@ -2,8 +2,8 @@
 
 A game is a module: data, rules and what a seat may see, as functions on structured arrays. A state
 is one record; a batch is an array of records; a single game is a batch of one. `Game` is the core
-that every game has; a game may also have the parts `Believes`, `Rebuilds`, `Drawn`, `Transcribed`
-and `Told`. Whoever needs one of these asks for it by `needed`.
+that every game has; a game may also have the parts `Believes`, `Rebuilds`, `Drawn`, `Transcribed`,
+`Told` and `InExtensiveForm`. Whoever needs one of these asks for it by `needed`.
 
 Inside the package a game is passed as its module. Texts ("sleuth") are turned into modules by
 `load_game` where users hand them in, and nowhere else.
@@ -542,6 +542,95 @@ class Told(Protocol):
     """games told in words"""
 
     telling: Telling
+
+
+class Extensive(Protocol):
+    """A module that plays a game in extensive form: chance is a player, who draws one card after the other.
+
+    A state is STATE [1], changed in place, and never holds anything that has not been drawn: what
+    nobody can know before it is drawn is drawn when it is needed, which comes to the same. Its
+    generator has no part in anything. ``draws`` are plain whole numbers that say what chance is to
+    draw before anybody decides; () where nothing is.
+    """
+
+    def begin(self, options: Any, /) -> tuple[Records, tuple[int, ...]]:
+        """Return a game of which nothing has been drawn, and what is to be drawn."""
+        ...
+
+    def act(self, options: Any, state: Records, action: int, rewards: NDArray[np.float64], /) -> tuple[int, ...] | None:
+        """Take a player's action; return what is to be drawn then, None where it is illegal and nothing has changed.
+
+        ``rewards`` (f8 [1, P]) is written: what each seat gets by it.
+        """
+        ...
+
+    def outcomes(self, options: Any, state: Records, draws: tuple[int, ...], /) -> list[tuple[int, float]]:
+        """Return what chance may draw next, each with its probability, in ascending order."""
+        ...
+
+    def draw(
+        self, options: Any, state: Records, draws: tuple[int, ...], outcome: int, rewards: NDArray[np.float64], /
+    ) -> tuple[int, ...]:
+        """Let chance draw one of `outcomes`; return what is to be drawn then.
+
+        ``rewards`` (f8 [1, P]) is written, too: an action may be carried out only when all has been
+        drawn that it needs.
+        """
+        ...
+
+    def outcome_name(self, options: Any, state: Records, draws: tuple[int, ...], outcome: int, /) -> str:
+        """Return what chance draws in words, such as ``player_0 is dealt blue-opal-pair``."""
+        ...
+
+    def is_dealt(self, draws: tuple[int, ...], /) -> bool:
+        """Return whether the game has begun, so that there is something to see."""
+        ...
+
+    def noticed(self, options: Any, before: Any | None, view: Any, /) -> list[bytes]:
+        """Return what a seat notices of all that has happened between two of its views (VIEW records), one by one.
+
+        It is the same whatever others have decided in private. The views are those of two moments in
+        which somebody decides, one after the other; None stands for that before the first.
+        """
+        ...
+
+    def public_text(self, options: Any, view: Any, /) -> str:
+        """Return what everybody knows, whoever has the view (one VIEW record), in words."""
+        ...
+
+    def private_text(self, options: Any, view: Any, /) -> str:
+        """Return what the viewer knows besides (one VIEW record), in words."""
+        ...
+
+    def resampled(self, options: Any, state: Records, seat: int, rng: np.random.Generator, /) -> Records:
+        """Return a game (STATE [1]) that may be the one that a seat sees, somebody deciding; see `Rebuilds`."""
+        ...
+
+    def most_outcomes(self, options: Any, /) -> int:
+        """Return a number above every outcome."""
+        ...
+
+    def most_decisions(self, options: Any, /) -> int:
+        """Return a number that the decisions of a game do not exceed."""
+        ...
+
+    def most_draws(self, options: Any, /) -> int:
+        """Return a number that the draws of a game do not exceed."""
+        ...
+
+    def payoffs(self, options: Any, /) -> tuple[float, float]:
+        """Return numbers below and above which nobody gets in a game."""
+        ...
+
+    def pays_at_end(self, options: Any, /) -> bool:
+        """Return whether all is paid in the last step."""
+        ...
+
+
+class InExtensiveForm(Protocol):
+    """games in extensive form"""
+
+    extensive: Extensive
 
 
 class MissingPartError(ValueError):

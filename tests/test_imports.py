@@ -67,6 +67,8 @@ FIRST_PARTY = {
     ),
     "sleuth/telling": ("game", "game_doors", "sleuth"),
     "sleuth/__init__": ("options", "sleuth"),
+    # Chance as a player: it sees states, too.
+    "sleuth/extensive": ("game", "sleuth"),
     # Features, bots, drawings: the numbers that `state` gives names to, never its functions (see
     # the test below).
     "sleuth/checked": (
@@ -107,6 +109,7 @@ FIRST_PARTY = {
     "holmes/rules": HOLMES_RULES,
     "holmes/invariants": ("game_doors", *HOLMES_RULES),
     "holmes/redeal": HOLMES_RULES,
+    "holmes/extensive": ("bits", "game", "holmes"),
     "holmes/view": ("kernels", "rows", "holmes.cards", "holmes.state"),
     "holmes/checked": ("doors", "options", "holmes.cards", "holmes.state", "holmes.view"),
     "holmes/records": (
@@ -139,6 +142,7 @@ FIRST_PARTY = {
     "envs/rendering": ("checks", "game"),
     "envs/aec": ("actions", "checks", "game", "envs.binding", "envs.rendering", "envs.snapshot"),
     "envs/wrappers": ("actions", "checks", "envs.aec", "envs.snapshot"),
+    "envs/openspiel": ("actions", "checks", "game", "options"),
     "envs/": ("actions", "checks", "game", "memory", "threads", "matches", "envs"),
     # It uses all that a user may use.
     "compilation": ("game", "kernels", "matches", "policies", "envs", "trainer"),
@@ -165,6 +169,7 @@ FRAMEWORKS = {
         "envs/vector",
     },
     "stable_baselines3": {"envs/sb3", "policies/trained"},
+    "pyspiel": {"envs/openspiel"},
     "sb3_contrib": set(),
     # Both of these are imported late, by `policies/export`.
     "torch": {"policies/export", "policies/torch_module", "policies/trained"},

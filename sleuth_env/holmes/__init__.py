@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..options import OptionError
-from . import telling
+from . import extensive, telling
 from .belief import Belief, belief
 from .bots import BOTS, DEFAULT_BOT, BotError, make_bot
 from .cards import (
@@ -96,6 +96,7 @@ __all__ = [
     "drop_sheets",
     "ends",
     "event_text",
+    "extensive",
     "game_text",
     "legal",
     "make_bot",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..options import OptionError
-from . import telling
+from . import extensive, telling
 from .belief import Beliefs, belief, belief_in_game, beliefs
 from .bots import BOTS, BotError, make_bot
 from .cards import DECLINE, OFFERED, SCORED, Options, action_blocks, make_rules, num_actions
@@ -100,6 +100,7 @@ __all__ = [
     "draw_belief",
     "draw_rgb",
     "ends",
+    "extensive",
     "game_text",
     "gem_name",
     "legal",

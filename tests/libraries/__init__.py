@@ -1,0 +1,1 @@
+"""Tests with the libraries that plug the games in; each needs its library."""
