@@ -33,6 +33,9 @@ from numba.core.caching import NullCache, _CacheLocator
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
+from numba.np.ufunc.dufunc import DUFunc
+from numba.np.ufunc.gufunc import GUFunc
+from numba.stencils.stencil import StencilFunc
 
 from .files import read_bytes
 
@@ -48,6 +51,10 @@ LIBRARIES = {"numpy", "numba", "llvmlite", *sys.stdlib_module_names}
 ADVICE = "set NUMBA_CACHE_DIR to a folder that can be written"
 # Seconds after which what another process has not finished writing was given up.
 ABANDONED = 3600.0
+
+
+class UnknownValueError(ValueError):
+    """A kernel reads a value of a kind of which it cannot be told whether it has changed."""
 
 
 class KernelCache(NullCache):
@@ -70,18 +77,35 @@ class KernelCache(NullCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the kernel compiled for a signature, None if it is nowhere."""
         target_context.refresh()
-        name = self._file_name(sig, target_context.codegen())
+        try:
+            name = self._file_name(sig, target_context.codegen())
+        except UnknownValueError:
+            return None  # it is said when the kernel cannot be kept
+        bad: list[tuple[Path, str]] = []
         for folder in self._folders:
             path = folder / name
             try:
-                parts = pickle.loads(_checked(read_bytes(path, MOST_FILE_BYTES)))
-                return CompileResult._rebuild(target_context, *parts)  # type: ignore[no-untyped-call]
+                content = read_bytes(path, MOST_FILE_BYTES)
+                compiled = CompileResult._rebuild(target_context, *pickle.loads(_checked(content)))  # type: ignore[no-untyped-call]
             except (FileNotFoundError, NotADirectoryError):
                 continue
             # Whatever is in the file, or whatever stands in its place.
             except Exception as error:
-                self._warn(f"{path} cannot be used and is compiled again: {_reason(error)}", False)
+                bad.append((path, _reason(error)))
+            else:
+                self._replace(bad, path, content)
+                return compiled
+        for path, reason in bad:
+            self._warn(f"{path} cannot be used and is compiled again: {reason}", False)
         return None
+
+    def _replace(self, bad: list[tuple[Path, str]], good: Path, content: bytes) -> None:
+        """Write the content of a good file in the place of bad ones, so that they are not met at every start."""
+        for path, reason in bad:
+            try:
+                _write(path, content)
+            except Exception:
+                self._warn(f"{path} cannot be used, and {good} is instead: {reason}", False)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a kernel that was compiled for a signature."""
@@ -231,6 +255,10 @@ def _functions_among(value: Any) -> list[Any]:
     """Return the functions that a value is, or that it holds."""
     if isinstance(value, (tuple, list)):
         return [function for part in value for function in _functions_among(part)]
+    compiled_class = getattr(value, "class_type", None)
+    if isinstance(compiled_class, numba.types.ClassType):
+        accessors = [of for accessor in compiled_class.jit_props.values() for of in accessor.values()]
+        return [*compiled_class.jit_methods.values(), *compiled_class.jit_static_methods.values(), *accessors]
     return [value] if _function_of(value) else []
 
 
@@ -278,7 +306,7 @@ def _code(code: CodeType, doc: str | None = None) -> str:
 def _text(value: Any) -> str:
     """Return a value as text: the same for the same value, in any process."""
     if isinstance(value, (tuple, list)):
-        return f"{type(value).__name__}({', '.join(map(_text, value))})"
+        return f"{type(value).__name__}{getattr(value, '_fields', '')}({', '.join(map(_text, value))})"
     if isinstance(value, (set, frozenset)):
         return f"{type(value).__name__}({', '.join(sorted(map(_text, value)))})"
     if isinstance(value, dict):
@@ -295,17 +323,42 @@ def _text(value: Any) -> str:
         return repr(value)
     function = _function_of(value)
     if function and not _in_library(value):
-        options = _text(getattr(value, "targetoptions", {}))
+        options = _text([getattr(value, "targetoptions", {}), _loops(value)])
         return f"{function.__module__}.{function.__qualname__} {options} {_digest([_code(function.__code__)])}"
-    # numba knows no more of anything else than its name, and the fields of a named tuple.
+    return _name_of(value)
+
+
+def _name_of(value: Any) -> str:
+    """Return the name of what numba knows no more of, with the fields of a named tuple or of a compiled class.
+
+    Raises:
+        UnknownValueError: it is something else.
+    """
+    if isinstance(value, numba.types.Type):
+        return f"{type(value).__qualname__} {value}"
+    if isinstance(value, ModuleType):
+        return f"module {value.__name__}"
+    if not hasattr(value, "__qualname__") and type(value).__module__.partition(".")[0] not in LIBRARIES:
+        raise UnknownValueError(f"a value of the type {type(value).__qualname__} may have changed")
+    fields = _text(getattr(getattr(value, "class_type", None), "struct", None))
     named = value if hasattr(value, "__qualname__") else type(value)
-    return f"{getattr(named, '__module__', '')}.{getattr(named, '__qualname__', '')} {getattr(named, '_fields', '')}"
+    name = getattr(value, "__name__", "")
+    return f"{named.__module__}.{named.__qualname__} {name} {getattr(named, '_fields', '')} {fields}"
 
 
 def _function_of(value: Any) -> Any:
-    """Return the Python function behind a function, a compiled function or an intrinsic; None if it is none."""
+    """Return the Python function behind a function, or what numba has made of one; None if it is none."""
+    if isinstance(value, (DUFunc, GUFunc)):
+        value = getattr(value, "_dispatcher", None) or getattr(value, "gufunc_builder", None)
+    elif isinstance(value, StencilFunc):
+        value = value.kernel_ir.func_id.func
     function = getattr(value, "py_func", None) or getattr(value, "_defn", None) or value
     return function if isinstance(function, FunctionType) else None
+
+
+def _loops(value: Any) -> list[str]:
+    """Return the types that a ufunc is compiled for, if these were named and it is not compiled as needed."""
+    return list(value.types) if isinstance(value, DUFunc) and getattr(value, "_frozen", True) else []
 
 
 def _in_library(value: Any) -> bool:

@@ -143,11 +143,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def started() -> tuple[int, int]:
-    """Import the toy package anew, as the next start does; return its result and how much was compiled."""
+def forget_toys() -> None:
+    """Let the toy package be imported anew."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "toy"]:
         del sys.modules[name]
     importlib.invalidate_caches()
+
+
+def started() -> tuple[int, int]:
+    """Import the toy package anew, as the next start does; return its result and how much was compiled."""
+    forget_toys()
     with event.install_listener("numba:compile", Counter()) as counter:
         result = int(importlib.import_module("toy.whole").run(7))
     return result, counter.number
@@ -191,6 +196,97 @@ def test_after_a_change_of_the_source_the_next_start_computes_by_it(folder: Path
     assert result == RESULT + more
     assert compiled > 0
     assert started() == (RESULT + more, 0)
+
+
+# What else of numba a kernel may use: how it is made and used, what is changed, the result before and after that.
+MAKINGS = {
+    "a type": ("from numba import int64 as W", "W(x)", ("int64", "int8"), 1000, -24),
+    "a named tuple": ("W = namedtuple('N', 'a b')(1, 2)", "x + W.a", ("a b", "b a"), 1001, 1002),
+    "a ufunc": ("@vectorize(['int64(int64)'])\ndef g(x):\n    return x + 1", "g(x)", ("x + 1", "x + 2"), 1001, 1002),
+    "a ufunc compiled as needed": ("@vectorize\ndef g(x):\n    return x + 1", "g(x)", ("x + 1", "x + 2"), 1001, 1002),
+    "types of a ufunc": (
+        "@vectorize(['float64(float64)'])\ndef g(x):\n    return x / 2 + 0.5",
+        "int(10 * g(x))",
+        ("float64(float64)", "int64(int64)"),
+        5005,
+        5000,
+    ),
+    "a stencil": ("@stencil\ndef g(a):\n    return a[0] + 1", "g(np.full(3, x))[1]", ("+ 1", "+ 2"), 1001, 1002),
+    "a compiled class": (
+        "@jitclass([('v', int64)])\nclass G:\n    def __init__(self, v):\n        self.v = v + 1",
+        "G(x).v",
+        ("+ 1", "+ 2"),
+        1001,
+        1002,
+    ),
+    "a field of a compiled class": (
+        "@jitclass([('v', int64)])\nclass G:\n    def __init__(self, v):\n        self.v = v",
+        "G(x).v",
+        ("'v', int64", "'v', int8"),
+        1000,
+        -24,
+    ),
+}
+MAKING = """
+from collections import namedtuple
+import numpy as np
+from numba import int8, int64, stencil, vectorize
+from numba.experimental import jitclass
+from sleuth_env.kernels import kernel
+
+{made}
+
+@kernel
+def run(x):
+    return {used}
+"""
+
+
+@pytest.mark.parametrize("making", MAKINGS)
+def test_what_numba_makes_of_other_things_counts(folder: Path, making: str) -> None:
+    made, used, (there, instead), before, after = MAKINGS[making]
+    (folder / "toy" / "whole.py").write_text(MAKING.format(made=made, used=used))
+    for result in (before, before, after):
+        if result == after:
+            edit(folder, "whole", there, instead)
+        forget_toys()
+        assert int(importlib.import_module("toy.whole").run(1000)) == result
+
+
+def test_a_kernel_is_not_kept_that_reads_what_may_change_unnoticed(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "_troubles", [])
+    odd = """
+from numba.core import types
+from numba.core.imputils import lower_constant
+from numba.extending import models, register_model, typeof_impl
+from sleuth_env.kernels import kernel
+
+class Odd:
+    pass
+
+class OddType(types.Opaque):
+    pass
+
+odd_type = OddType("odd")
+register_model(OddType)(models.OpaqueModel)
+typeof_impl.register(Odd)(lambda value, context: odd_type)
+lower_constant(OddType)(lambda context, builder, of, value: context.get_dummy_value())
+odd = Odd()
+
+@kernel
+def run(x):
+    odd
+    return x
+"""
+    (folder / "toy" / "whole.py").write_text(odd)
+    assert started()[0] == 7
+    assert (
+        "toy.whole.run cannot be kept: UnknownValueError: a value of the type Odd may have changed"
+        in capsys.readouterr().err
+    )
+    assert not kept(folder)
 
 
 def test_a_start_after_no_change_or_one_of_words_compiles_nothing(folder: Path) -> None:
@@ -365,6 +461,30 @@ def test_without_a_folder_of_ones_own_kernels_lie_beside_the_source_or_in_the_us
     started()
     assert list((folder / "users").rglob("*.kernel"))
     assert started() == (RESULT, 0)
+
+
+def test_a_damaged_file_is_replaced_by_a_good_one_of_another_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(kernels, "_troubles", [])
+    monkeypatch.setattr(config, "CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "users"))
+    started()
+    capsys.readouterr()
+    beside = folder / "toy" / "__pycache__"
+    users = Path(kernel_cache.AppDirs(appname="numba", appauthor=False).user_cache_dir)
+    assert not users.exists()
+    good = {path.name: path.read_bytes() for path in beside.iterdir()}
+    below = kernel_cache._CacheLocator.get_suitable_cache_subpath(str(folder / "toy" / "whole.py"))
+    (users / below).mkdir(parents=True)
+    for name, content in good.items():
+        (users / below / name).write_bytes(content)
+        (beside / name).write_bytes(b"damaged")
+    assert started() == (RESULT, 0)
+    assert capsys.readouterr().err == ""
+    # Those that it calls are part of it.
+    (name,) = [name for name in good if name.startswith("toy.whole.run-")]
+    assert (beside / name).read_bytes() == good[name]
 
 
 def test_a_plain_function_stays_one_where_nothing_is_compiled(folder: Path) -> None:
