@@ -3,7 +3,7 @@
 The folder holds ``config.yaml`` (with every key), ``progress.csv`` and ``tensorboard/`` (the
 learning curve), ``checkpoints/``, ``pool/`` (past selves), ``inputs/`` (copies of the policy files
 that it was started with), ``league.csv`` (ratings),
-``last.safetensors`` and ``best.safetensors``.
+``last.safetensors``, and ``best.safetensors`` with its model card, ``best.md``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,11 @@ from sleuth_command import TYPED, complain, handled
 from sleuth_env.checks import one_line
 from sleuth_env.files import write_atomically
 from sleuth_env.matches.match import evaluate
+from sleuth_env.policies.card import card_path, write_card
 from sleuth_env.policies.policy import Policy, save_policy
 from sleuth_env.policies.policy_file import PolicyError, read_metadata
 
+from .about import evaluation_of, training_of
 from .checkpoint import DamagedError, all_finite, package_versions, read_checkpoint, write_checkpoint
 from .config import Config, ConfigError, EvaluationConfig, differences
 from .curve import EVALUATION, SECONDS, STEPS, make_logger
@@ -40,6 +42,8 @@ from .streams import number_of
 from .terminal import OutputError, Screen, out_of_memory
 
 LOCK = "lock"
+BEST = "best.safetensors"
+LAST = "last.safetensors"
 # What a line of progress shows of a row of the curve.
 SHOWN = {
     "time/fps": "{:,.0f} steps/s",
@@ -229,10 +233,13 @@ class Run:
             self.inputs.keep()
             for line in self.inputs.changed():
                 sys.stderr.write(f"note: {one_line(line)}\n")
-            best = self.folder / "best.safetensors"
+            best = self.folder / BEST
             # The file may be newer than the checkpoint.
             share = read_metadata(best)["win_share"] if best.exists() and self.same_matches else None
             self.best_score = -np.inf if share is None else share
+            if share is not None:
+                # A process may have been killed between the two files; older versions wrote none.
+                write_card(best)
             if self.pool.settings.past_selves and not self.pool.past_selves:
                 self.pool.add(self.policy())
             self._begin()
@@ -339,9 +346,14 @@ class Run:
 
         The checkpoint makes that hold after a kill, too.
         """
-        best = self.folder / "best.safetensors"
+        best = self.folder / BEST
         if best.exists():
-            best.replace(best.with_name(f"best-{self.steps:012d}.safetensors"))
+            aside = best.with_name(f"best-{self.steps:012d}.safetensors")
+            best.replace(aside)
+            card_path(best).unlink(missing_ok=True)
+            # A damaged file is put aside, too.
+            with suppress(PolicyError):
+                write_card(aside)
         self.checkpoint()
 
     def _learn(self) -> Learned | None:
@@ -379,13 +391,17 @@ class Run:
         policy = self.policy()
         opponents = list(self.baselines.values())
         seed = number_of(settings.seed, "evaluation", "games")
-        results = evaluate(config.module, config.options, policy, opponents, settings.deals, seed)
-        shares = {name: result.entries[0].win_share for name, result in zip(self.baselines, results, strict=True)}
+        played = evaluate(config.module, config.options, policy, opponents, settings.deals, seed)
+        results = dict(zip(self.baselines, played, strict=True))
+        shares = {name: result.entries[0].win_share for name, result in results.items()}
         score = float(np.mean(list(shares.values())))
         self.early_stop.note(score)
         if score > self.best_score:
             self.best_score = score
-            save_policy(policy, self.folder / "best.safetensors", package_versions(), score)
+            best = self.folder / BEST
+            about = (training_of(config), evaluation_of(results))
+            save_policy(policy, best, package_versions(), score, *about)
+            write_card(best)
         return {f"{EVALUATION}{name}": share for name, share in shares.items()}
 
     def _log(self, before: int, learned: Learned, scores: dict[str, float], screen: Screen) -> None:
@@ -449,7 +465,7 @@ class Run:
         }
         folder = self.folder / "checkpoints"
         write_checkpoint(folder / f"{self.steps:012d}.pt", state)
-        save_policy(self.policy(), self.folder / "last.safetensors", package_versions())
+        save_policy(self.policy(), self.folder / LAST, package_versions(), training=training_of(self.config))
         self.league.write(self.folder / "league.csv")
         for old in sorted(folder.glob("*.pt"))[: -self.config.checkpoints.keep]:
             old.unlink()
