@@ -3,7 +3,8 @@
 The folder holds ``config.yaml`` (with every key), ``progress.csv`` and ``tensorboard/`` (the
 learning curve), ``checkpoints/``, ``pool/`` (past selves), ``inputs/`` (copies of the policy files
 that it was started with), ``league.csv`` (ratings),
-``last.safetensors``, and ``best.safetensors`` with its model card, ``best.md``.
+``last.safetensors``, and ``best.safetensors`` with its model card, ``best.md``. Trackers (see
+`training.tracking`) leave there what they call the run, and what is theirs.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import torch
 import yaml
 from filelock import BaseFileLock, FileLock, Timeout
 
-from sleuth_command import TYPED, complain, handled
+from sleuth_command import STOPPED, TYPED, complain, handled
 from sleuth_env.checks import one_line
 from sleuth_env.files import write_atomically
 from sleuth_env.matches.match import evaluate
@@ -40,8 +41,11 @@ from .learner import Learned, Learner, Opponents
 from .opponents import League, Pool
 from .streams import number_of
 from .terminal import OutputError, Screen, out_of_memory
+from .tracking import FAILED, HURRY, PATIENCE, WELL, Tracking
 
 LOCK = "lock"
+CONFIG = "config.yaml"
+PICTURE = "curve.png"
 BEST = "best.safetensors"
 LAST = "last.safetensors"
 # What a line of progress shows of a row of the curve.
@@ -158,6 +162,7 @@ class Run:
         self.same_matches = True  # as those in which the run was evaluated before
         self.lock: BaseFileLock | None = None
         self.signal = 0
+        self.tracking = Tracking(config.tracking, folder)
         self.learner = self._make_learner()
 
     def _make_learner(self) -> Learner:
@@ -209,8 +214,9 @@ class Run:
             self.pool.add(self.policy())
             self.checkpoint()
             self._begin()
+            self._track()
         except BaseException:
-            self.close()
+            self.close(patience=HURRY)
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
 
@@ -243,8 +249,10 @@ class Run:
             if self.pool.settings.past_selves and not self.pool.past_selves:
                 self.pool.add(self.policy())
             self._begin()
+            if not self.ended:
+                self._track()
         except BaseException:
-            self.close()
+            self.close(patience=HURRY)
             raise
 
     def _restore_latest(self) -> None:
@@ -301,10 +309,17 @@ class Run:
         self.league.enter(opponents)
         self.learner.set_opponents(opponents)
 
-    def close(self) -> None:
-        """Let others train in the folder."""
-        if self.lock is not None:
-            self.lock.release()
+    def _track(self) -> None:
+        self.tracking.begin(self.config.model_dump(mode="json"))
+        self.tracking.keep(CONFIG)
+
+    def close(self, code: int = FAILED, patience: float = PATIENCE) -> None:
+        """Let others train in the folder, after telling the trackers with which exit code the run ends."""
+        try:
+            self.tracking.finish(code, patience)
+        finally:
+            if self.lock is not None:
+                self.lock.release()
 
     # --- training ---
 
@@ -320,6 +335,8 @@ class Run:
             self._begin_matches()
         screen = Screen(self.config.total_steps, self.steps)
         began = time.monotonic() - self.seconds
+        failed = True
+        patience = PATIENCE
         with self._signals():
             try:
                 while not self.ended and not self.signal:
@@ -332,12 +349,17 @@ class Run:
                     self.signal = 0  # it came too late to interrupt anything
                 if self.signal:
                     self.checkpoint()
+                failed = False
+                self._keep_picture()
             except OutputError:
                 self.checkpoint()
                 raise
+            except KeyboardInterrupt:
+                patience = HURRY
+                raise
             finally:
                 screen.close()
-                self.close()
+                self.close(STOPPED + self.signal if self.signal else FAILED if failed else WELL, patience)
         self.logger.close()
         return self.signal
 
@@ -402,6 +424,7 @@ class Run:
             about = (training_of(config), evaluation_of(results))
             save_policy(policy, best, package_versions(), score, *about)
             write_card(best)
+            self.tracking.keep(BEST, card_path(best).name)
         return {f"{EVALUATION}{name}": share for name, share in shares.items()}
 
     def _log(self, before: int, learned: Learned, scores: dict[str, float], screen: Screen) -> None:
@@ -425,9 +448,20 @@ class Run:
         for key, value in row.items():
             self.logger.record(key, value)
         self.logger.dump(self.steps)
+        self.tracking.log(row, self.steps)
         parts = [text.format(row[key]) for key, text in SHOWN.items() if key in row]
         parts += [f"{key} {share:.1%}" for key, share in scores.items()]
         screen.show(self.steps, "   ".join(parts), always=bool(scores))
+
+    def _keep_picture(self) -> None:
+        """Draw the curves for the trackers; without an evaluation there are none."""
+        if self.tracking:
+            # Late: nobody else needs it.
+            from .figure import draw, read_evaluations
+
+            with suppress(ConfigError, OSError):
+                write_atomically(self.folder / PICTURE, draw([read_evaluations(self.folder)]))
+                self.tracking.keep(PICTURE)
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -473,4 +507,4 @@ class Run:
     def write_config(self) -> None:
         """Write the configuration with all its defaults."""
         text = yaml.safe_dump(self.config.model_dump(mode="json"), sort_keys=False)
-        write_atomically(self.folder / "config.yaml", text.encode())
+        write_atomically(self.folder / CONFIG, text.encode())

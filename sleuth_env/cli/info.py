@@ -20,7 +20,17 @@ from .report import put
 
 DESCRIPTION = "Print versions, threads, processor and the folders of compiled kernels: put it into reports of faults."
 REQUIRED = ("numpy", "numba", "llvmlite", "gymnasium", "pettingzoo", "pillow", "prompt_toolkit", "rich", "safetensors")
-OPTIONAL = ("torch", "stable-baselines3", "sb3-contrib", "pydantic", "matplotlib", "tensorboard", "onnx")
+OPTIONAL = (
+    "torch",
+    "stable-baselines3",
+    "sb3-contrib",
+    "pydantic",
+    "matplotlib",
+    "tensorboard",
+    "onnx",
+    "wandb",
+    "mlflow",
+)
 # What decides about threads and compiled code.
 VARIABLES = (
     *("NUMBA_NUM_THREADS", "NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT", "NUMBA_CPU_NAME"),
