@@ -19,6 +19,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Protocol
+from urllib.parse import quote
 
 from sleuth_command import STOPPED, complain
 from sleuth_env.checks import one_line
@@ -138,11 +139,11 @@ class Mlflow:
         from mlflow import MlflowClient
 
         for name in ("mlflow", "alembic"):
-            # They tell of every table that they make.
-            logging.getLogger(name).setLevel(logging.WARNING)
+            # They tell of every table that they make, and of every time that they try.
+            logging.getLogger(name).setLevel(logging.ERROR)
         given = os.environ.get("MLFLOW_TRACKING_URI")
         place = folder.absolute()
-        self.client = MlflowClient(tracking_uri=given or f"sqlite:///{place / DATABASE}")
+        self.client = MlflowClient(tracking_uri=given or f"sqlite:///{quote(str(place / DATABASE))}")
         if known:
             artifacts = self.client.get_run(known).info.artifact_uri
             self.client.update_run(known, status="RUNNING")
