@@ -143,6 +143,8 @@ class Mlflow:
             logging.getLogger(name).setLevel(logging.ERROR)
         given = os.environ.get("MLFLOW_TRACKING_URI")
         place = folder.absolute()
+        if known and not given and not (place / DATABASE).exists():
+            raise OSError(f"there is no {folder / DATABASE}: set MLFLOW_TRACKING_URI as when the run began")
         self.client = MlflowClient(tracking_uri=given or f"sqlite:///{quote(str(place / DATABASE))}")
         if known:
             artifacts = self.client.get_run(known).info.artifact_uri
@@ -269,17 +271,21 @@ class Sender:
         if not self._failed:
             self._calls.put((method, arguments))
 
-    def finish(self, code: int, patience: float) -> None:
-        """Close the run, and wait for that for some seconds."""
-        if not self._thread.is_alive():
-            return
+    def end(self, code: int) -> None:
+        """Close the run as soon as what came before is done."""
         self._calls.put(("finish", (code,)))
         self._calls.put(None)
-        deadline = time.monotonic() + patience
+
+    def wait(self, deadline: float) -> bool:
+        """Wait until everything is done, or until a time of the clock; return whether it is."""
         while self._thread.is_alive() and (left := deadline - time.monotonic()) > 0:
             self._thread.join(min(left, TICK))
-        if self._thread.is_alive() and not self._failed:
-            self._fail(f"has not taken everything within {patience:g} s")
+        return self._failed or not self._thread.is_alive()
+
+    def fail(self, text: str) -> None:
+        """Say that the tracker has failed, and tell it nothing more."""
+        self._failed = True
+        complain(one_line(f"tracking: {self.name} {text}; training is not affected") + "\n")
 
     def _work(self) -> None:
         for method, arguments in iter(self._calls.get, None):
@@ -293,14 +299,10 @@ class Sender:
                     self._begun.put(error)
                     return
                 if not self._failed:
-                    self._fail(f"has failed and is told nothing more: {said(error)}")
+                    self.fail(f"has failed and is told nothing more: {said(error)}")
             else:
                 if method == "begin":
                     self._begun.put(result)
-
-    def _fail(self, text: str) -> None:
-        self._failed = True
-        complain(one_line(f"tracking: {self.name} {text}; training is not affected") + "\n")
 
 
 def said(error: BaseException) -> str:
@@ -375,8 +377,12 @@ class Tracking:
 
         Args:
             code: the exit code with which the run ends.
-            patience: seconds to wait for each tracker.
+            patience: seconds to wait for the trackers.
         """
         senders, self._senders = self._senders, []
         for sender in senders:
-            sender.finish(code, patience)
+            sender.end(code)
+        deadline = time.monotonic() + patience
+        for sender in senders:
+            if not sender.wait(deadline):
+                sender.fail(f"has not taken everything within {patience:g} s")

@@ -180,8 +180,8 @@ def test_mlflow_has_the_curve_the_configuration_and_the_files(run: Path) -> None
     assert client.get_experiment(found.info.experiment_id).name == PROJECT
     for key in ("train/loss", "eval/random", "rollout/win_share"):
         history = client.get_metric_history(found.info.run_id, key)
-        expected = [(int(row[STEPS]), float(row[key])) for row in curve(run) if row[key]]
-        assert [(metric.step, metric.value) for metric in history] == pytest.approx(expected)
+        expected = {int(row[STEPS]): float(row[key]) for row in curve(run) if row[key]}
+        assert {metric.step: metric.value for metric in history} == pytest.approx(expected)
     config = yaml.safe_load((run / "config.yaml").read_text())
     assert found.data.params == flat(config)
     kept = {file.path for file in client.list_artifacts(found.info.run_id)}
@@ -231,11 +231,13 @@ def test_mlflow_keeps_runs_in_the_store_that_the_environment_names(folder: Path,
     client = mlflow_client(store)
     found = client.get_run(known(run)["mlflow"])
     assert (found.info.status, client.get_experiment(found.info.experiment_id).name) == ("FINISHED", "mine")
-    # Without it the run is not to be found.
+    # Without it the run is not to be found, and nothing is made in its place.
     code, _, errors = trained(folder, "--resume", "elsewhere", "--total-steps", "128")
     assert code == 2
     assert errors.startswith("error: tracking: mlflow cannot begin")
+    assert "set MLFLOW_TRACKING_URI as when the run began" in errors
     assert errors.count("\n") == 1
+    assert not (run / "mlflow.db").exists()
 
 
 @pytest.mark.parametrize(
