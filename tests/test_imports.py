@@ -128,6 +128,7 @@ FIRST_PARTY = {
     "holmes/": ("bits", "checks", "doors", "drawing", "game_doors", "kernels", "layout", "holmes"),
     # What knows no game.
     "policies/": ("bits", "doors", "kernels", "layout", "checks", "files", "game", "options", "policies"),
+    "policies/card": ("files", "game", "policies.policy_file"),
     "policies/wrapped": ("checks", "doors", "game", "policies.policy_file"),
     "matches/seating": ("checks", "game"),
     "matches/table": ("actions", "bits", "checks", "doors", "game", "memory", "matches.seating"),

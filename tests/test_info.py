@@ -26,6 +26,8 @@ def test_it_is_printed_one_name_a_line(capsys: pytest.CaptureFixture[str], monke
     assert rows["numpy"] == np.__version__
     assert rows["numba"] == numba.__version__
     assert rows["OMP_NUM_THREADS"] == "3"
+    assert rows["threads"].split() == ["of", "numba", str(numba.config.NUMBA_NUM_THREADS)]
+    assert rows["compiled"].split()[0] == "for"
     assert rows["games"] == "sleuth, holmes"
 
 
@@ -35,6 +37,15 @@ def test_it_is_written_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str
     content = json.loads(path.read_text())
     assert list(content) == ["package", "machine", "packages", "variables", "kernels", "contents"]
     assert content["packages"]["numba"] in capsys.readouterr().out
+
+
+def test_a_folder_that_is_not_there_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path / "none"), raising=False)
+    assert main(["info"]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if str(tmp_path) in line]
+    assert line.endswith("0 files, 0.0 MB, not there yet")
 
 
 def test_everything_that_the_package_needs_is_named() -> None:

@@ -105,7 +105,7 @@ def test_a_run_leaves_everything_in_its_folder(finished: Path):
     }
     checkpoints = {"checkpoints/000000000128.pt", "checkpoints/000000000256.pt"}
     pool = {f"pool/{steps:012d}.safetensors" for steps in (0, 64, 128, 192, 256)}
-    policies = {"best.safetensors", "last.safetensors"}
+    policies = {"best.safetensors", "best.md", "last.safetensors"}
     assert names == {"config.yaml", "progress.csv", "lock", "inputs/index.yaml", *policies, *checkpoints, *pool}
     assert yaml.safe_load((finished / "config.yaml").read_text())["ppo"]["gamma"] == 1.0
 

@@ -15,6 +15,7 @@ from sleuth_env.policies.policy_file import PolicyError
 
 from .config import ConfigError, read_config, read_resumed
 from .terminal import CONFIG_HELP, FULL, OutputError, Parser, add_keys, failed, free_name, game_of, parsed, say
+from .tracking import check_installed
 
 DESCRIPTION = """\
 Train a policy by self-play: sleuth train smoke, and later sleuth train --resume runs/smoke.
@@ -62,6 +63,8 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
     run.signal = came[0] if came else 0
     try:
         say(f"training in {run.folder}: from step {run.steps:,} to {run.config.total_steps:,}")
+        for place in run.tracking.places:
+            say(f"tracked by {place}")
         number = run.train()
         say(ended(run, number))
     except KeyboardInterrupt:
@@ -73,6 +76,9 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         code = failed(error, 1)
         # The terminal has been closed: nobody could be told that all went well.
         return STOPPED + run.signal if run.signal and isinstance(error, OutputError) else code
+    finally:
+        # Where it failed before it began to train.
+        run.close()
     return STOPPED + number if number else 0
 
 
@@ -87,6 +93,7 @@ def new_run(source: str, given: Mapping[str, str]) -> Any:
     folder = Path(config.run)
     if not folder.name or "\0" in config.run:
         raise ConfigError(f"run: must be the name of a new folder, got {config.run!r}")
+    check_installed(config.tracking)
     if os.path.lexists(folder):
         raise ConfigError(
             f"run: {folder} already exists and will not be overwritten; "
@@ -122,6 +129,7 @@ def resumed_run(folder: Path, given: Mapping[str, str]) -> Any:
     if not source.exists():
         raise ConfigError(f"{folder} is not a run folder: it has no config.yaml")
     config = read_resumed(source, given)
+    check_installed(config.tracking)
     from .run import Run
 
     run = Run(config, folder)

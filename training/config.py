@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from sleuth_env.checks import one_line
 from sleuth_env.game import DEFAULT_GAME, GAMES, Game, load_game, name_of
@@ -29,6 +29,7 @@ from .values import (
     Seed,
     Share,
     Units,
+    each_once,
     explained,
     mistake,
     networks_of,
@@ -46,6 +47,8 @@ MOST_ROLLOUT = 2**20
 OF_THE_GAME = ("record", "options", "network", "opponents", "evaluation")
 # What the numbers of a run mean depends on these, so they cannot change when it is resumed.
 FIXED = ("game", "algorithm", "seed", "start", "record", "options", "network")
+# Who may be told of a run besides TensorBoard: libraries, each an extra of its name.
+TRACKERS = ("wandb", "mlflow")
 
 
 # --- the schema ---
@@ -205,6 +208,9 @@ class Config(Section):
     opponents: OpponentsConfig = OpponentsConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
     checkpoints: CheckpointsConfig = CheckpointsConfig()
+    tracking: Annotated[list[Literal[TRACKERS]], AfterValidator(each_once)] = Field(
+        [], description="who is told of the run besides TensorBoard, e.g. [wandb, mlflow]"
+    )
 
     @property
     def module(self) -> Game:

@@ -3,7 +3,8 @@
 The folder holds ``config.yaml`` (with every key), ``progress.csv`` and ``tensorboard/`` (the
 learning curve), ``checkpoints/``, ``pool/`` (past selves), ``inputs/`` (copies of the policy files
 that it was started with), ``league.csv`` (ratings),
-``last.safetensors`` and ``best.safetensors``.
+``last.safetensors``, and ``best.safetensors`` with its model card, ``best.md``. Trackers (see
+`training.tracking`) leave there what they call the run, and what is theirs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,13 +24,15 @@ import torch
 import yaml
 from filelock import BaseFileLock, FileLock, Timeout
 
-from sleuth_command import TYPED, complain, handled
+from sleuth_command import STOPPED, TYPED, complain, handled
 from sleuth_env.checks import one_line
 from sleuth_env.files import write_atomically
 from sleuth_env.matches.match import evaluate
+from sleuth_env.policies.card import card_path, write_card
 from sleuth_env.policies.policy import Policy, save_policy
 from sleuth_env.policies.policy_file import PolicyError, read_metadata
 
+from .about import evaluation_of, training_of
 from .checkpoint import DamagedError, all_finite, package_versions, read_checkpoint, write_checkpoint
 from .config import Config, ConfigError, EvaluationConfig, differences
 from .curve import EVALUATION, SECONDS, STEPS, make_logger
@@ -38,8 +41,13 @@ from .learner import Learned, Learner, Opponents
 from .opponents import League, Pool
 from .streams import number_of
 from .terminal import OutputError, Screen, out_of_memory
+from .tracking import FAILED, HURRY, PATIENCE, WELL, Tracking
 
 LOCK = "lock"
+CONFIG = "config.yaml"
+PICTURE = "curve.png"
+BEST = "best.safetensors"
+LAST = "last.safetensors"
 # What a line of progress shows of a row of the curve.
 SHOWN = {
     "time/fps": "{:,.0f} steps/s",
@@ -154,6 +162,7 @@ class Run:
         self.same_matches = True  # as those in which the run was evaluated before
         self.lock: BaseFileLock | None = None
         self.signal = 0
+        self.tracking = Tracking(config.tracking, folder)
         self.learner = self._make_learner()
 
     def _make_learner(self) -> Learner:
@@ -205,8 +214,9 @@ class Run:
             self.pool.add(self.policy())
             self.checkpoint()
             self._begin()
+            self._track()
         except BaseException:
-            self.close()
+            self.close(patience=HURRY)
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
 
@@ -229,15 +239,20 @@ class Run:
             self.inputs.keep()
             for line in self.inputs.changed():
                 sys.stderr.write(f"note: {one_line(line)}\n")
-            best = self.folder / "best.safetensors"
+            best = self.folder / BEST
             # The file may be newer than the checkpoint.
             share = read_metadata(best)["win_share"] if best.exists() and self.same_matches else None
             self.best_score = -np.inf if share is None else share
+            if share is not None:
+                # A process may have been killed between the two files; older versions wrote none.
+                write_card(best)
             if self.pool.settings.past_selves and not self.pool.past_selves:
                 self.pool.add(self.policy())
             self._begin()
+            if not self.ended:
+                self._track()
         except BaseException:
-            self.close()
+            self.close(patience=HURRY)
             raise
 
     def _restore_latest(self) -> None:
@@ -294,10 +309,17 @@ class Run:
         self.league.enter(opponents)
         self.learner.set_opponents(opponents)
 
-    def close(self) -> None:
-        """Let others train in the folder."""
-        if self.lock is not None:
-            self.lock.release()
+    def _track(self) -> None:
+        self.tracking.begin(self.config.model_dump(mode="json"))
+        self.tracking.keep(CONFIG)
+
+    def close(self, code: int = FAILED, patience: float = PATIENCE) -> None:
+        """Let others train in the folder, after telling the trackers with which exit code the run ends."""
+        try:
+            self.tracking.finish(code, patience)
+        finally:
+            if self.lock is not None:
+                self.lock.release()
 
     # --- training ---
 
@@ -313,6 +335,8 @@ class Run:
             self._begin_matches()
         screen = Screen(self.config.total_steps, self.steps)
         began = time.monotonic() - self.seconds
+        failed = True
+        patience = PATIENCE
         with self._signals():
             try:
                 while not self.ended and not self.signal:
@@ -325,12 +349,17 @@ class Run:
                     self.signal = 0  # it came too late to interrupt anything
                 if self.signal:
                     self.checkpoint()
+                failed = False
+                self._keep_picture()
             except OutputError:
                 self.checkpoint()
                 raise
+            except KeyboardInterrupt:
+                patience = HURRY
+                raise
             finally:
                 screen.close()
-                self.close()
+                self.close(STOPPED + self.signal if self.signal else FAILED if failed else WELL, patience)
         self.logger.close()
         return self.signal
 
@@ -339,9 +368,14 @@ class Run:
 
         The checkpoint makes that hold after a kill, too.
         """
-        best = self.folder / "best.safetensors"
+        best = self.folder / BEST
         if best.exists():
-            best.replace(best.with_name(f"best-{self.steps:012d}.safetensors"))
+            aside = best.with_name(f"best-{self.steps:012d}.safetensors")
+            best.replace(aside)
+            card_path(best).unlink(missing_ok=True)
+            # A damaged file is put aside, too.
+            with suppress(PolicyError):
+                write_card(aside)
         self.checkpoint()
 
     def _learn(self) -> Learned | None:
@@ -379,13 +413,18 @@ class Run:
         policy = self.policy()
         opponents = list(self.baselines.values())
         seed = number_of(settings.seed, "evaluation", "games")
-        results = evaluate(config.module, config.options, policy, opponents, settings.deals, seed)
-        shares = {name: result.entries[0].win_share for name, result in zip(self.baselines, results, strict=True)}
+        played = evaluate(config.module, config.options, policy, opponents, settings.deals, seed)
+        results = dict(zip(self.baselines, played, strict=True))
+        shares = {name: result.entries[0].win_share for name, result in results.items()}
         score = float(np.mean(list(shares.values())))
         self.early_stop.note(score)
         if score > self.best_score:
             self.best_score = score
-            save_policy(policy, self.folder / "best.safetensors", package_versions(), score)
+            best = self.folder / BEST
+            about = (training_of(config), evaluation_of(results))
+            save_policy(policy, best, package_versions(), score, *about)
+            write_card(best)
+            self.tracking.keep(BEST, card_path(best).name)
         return {f"{EVALUATION}{name}": share for name, share in shares.items()}
 
     def _log(self, before: int, learned: Learned, scores: dict[str, float], screen: Screen) -> None:
@@ -409,9 +448,20 @@ class Run:
         for key, value in row.items():
             self.logger.record(key, value)
         self.logger.dump(self.steps)
+        self.tracking.log(row, self.steps)
         parts = [text.format(row[key]) for key, text in SHOWN.items() if key in row]
         parts += [f"{key} {share:.1%}" for key, share in scores.items()]
         screen.show(self.steps, "   ".join(parts), always=bool(scores))
+
+    def _keep_picture(self) -> None:
+        """Draw the curves for the trackers; without an evaluation there are none."""
+        if self.tracking:
+            # Late: nobody else needs it.
+            from .figure import draw, read_evaluations
+
+            with suppress(ConfigError, OSError):
+                write_atomically(self.folder / PICTURE, draw([read_evaluations(self.folder)]))
+                self.tracking.keep(PICTURE)
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -449,7 +499,7 @@ class Run:
         }
         folder = self.folder / "checkpoints"
         write_checkpoint(folder / f"{self.steps:012d}.pt", state)
-        save_policy(self.policy(), self.folder / "last.safetensors", package_versions())
+        save_policy(self.policy(), self.folder / LAST, package_versions(), training=training_of(self.config))
         self.league.write(self.folder / "league.csv")
         for old in sorted(folder.glob("*.pt"))[: -self.config.checkpoints.keep]:
             old.unlink()
@@ -457,4 +507,4 @@ class Run:
     def write_config(self) -> None:
         """Write the configuration with all its defaults."""
         text = yaml.safe_dump(self.config.model_dump(mode="json"), sort_keys=False)
-        write_atomically(self.folder / "config.yaml", text.encode())
+        write_atomically(self.folder / CONFIG, text.encode())

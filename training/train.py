@@ -54,8 +54,13 @@ def missing(module: str) -> str:
     """
     if module.partition(".")[0] in sys.stdlib_module_names:
         return f"the module {module} of Python, which this system does not have"
+    return f"{module}, which is not installed: {installing('train')}"
+
+
+def installing(extra: str) -> str:
+    """Return the command that installs an extra of the package."""
     package = "." if __package__ == "training" else "sleuth-env"
-    return f'{module}, which is not installed: pip install "{package}[train]"'
+    return f'pip install "{package}[{extra}]"'
 
 
 def flush() -> None:

@@ -128,6 +128,14 @@ def players_of(game: Game) -> Sequence[str]:
     return (*game.BOTS, *pretrained_names(game.NAME))
 
 
+def each_once(values: list[str]) -> list[str]:
+    """Check that a list names nothing twice."""
+    twice = next((value for at, value in enumerate(values) if value in values[:at]), None)
+    if twice is not None:
+        raise PydanticCustomError("twice", "must name {name} once", {"name": repr(twice)})
+    return values
+
+
 def one_of(choices: Callable[[Game], Sequence[str]]) -> Any:
     """Return the type of a text that is one of some that the game has."""
 

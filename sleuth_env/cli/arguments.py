@@ -214,11 +214,12 @@ def check_no_player(name: str | None, game: Game, players: Iterable[str]) -> Non
 
     for player in players:
         source = source_of(player, game)
-        if source is not None and _are_same(name, source):
+        if source is not None and are_same(name, source):
             raise CommandError(f"{name} cannot be written: it is the file of the player {player}")
 
 
-def _are_same(name: str, path: Path) -> bool:
+def are_same(name: str, path: Path) -> bool:
+    """Return whether a name means the file at a path."""
     try:
         return os.path.samefile(name, path)
     # One of them is not there.

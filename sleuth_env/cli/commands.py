@@ -39,6 +39,7 @@ COMMANDS = {
     "play": "play a game in the terminal",
     "compile": "compile everything beforehand, so that later starts are quick",
     "export": "write a policy file's network for ONNX or torch",
+    "card": "write what a policy file says of itself, as a model card",
     "train": "train a policy by self-play",
     "imitate": "let a policy learn to decide like a bot",
     "plot": "draw how trainings went",

@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from llvmlite.binding import get_host_cpu_name
+from numba.core import config
+
 from .. import __version__
 from ..files import read_bytes
 from ..game import GAMES
@@ -20,7 +23,17 @@ from .report import put
 
 DESCRIPTION = "Print versions, threads, processor and the folders of compiled kernels: put it into reports of faults."
 REQUIRED = ("numpy", "numba", "llvmlite", "gymnasium", "pettingzoo", "pillow", "prompt_toolkit", "rich", "safetensors")
-OPTIONAL = ("torch", "stable-baselines3", "sb3-contrib", "pydantic", "matplotlib", "tensorboard", "onnx")
+OPTIONAL = (
+    "torch",
+    "stable-baselines3",
+    "sb3-contrib",
+    "pydantic",
+    "matplotlib",
+    "tensorboard",
+    "onnx",
+    "wandb",
+    "mlflow",
+)
 # What decides about threads and compiled code.
 VARIABLES = (
     *("NUMBA_NUM_THREADS", "NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT", "NUMBA_CPU_NAME"),
@@ -58,11 +71,13 @@ def information() -> dict[str, dict[str, Any]]:
             "cores": f"{len(os.sched_getaffinity(0))} of {os.cpu_count()}"
             if hasattr(os, "sched_getaffinity")
             else os.cpu_count(),
+            "compiled for": getattr(config, "CPU_NAME", None) or get_host_cpu_name(),
+            "threads of numba": getattr(config, "NUMBA_NUM_THREADS", None),
         },
         "packages": {name: version_of(name) for name in (*REQUIRED, *OPTIONAL)},
         "variables": {name: os.environ.get(name, "not set") for name in VARIABLES},
         "kernels": {
-            f"kernels in {folder}": f"{len(sizes)} files, {sum(sizes) / 1e6:.1f} MB"
+            f"kernels in {folder}": f"{len(sizes)} files, {sum(sizes) / 1e6:.1f} MB{_reading(folder)}"
             for folder, sizes in kept_kernels(PACKAGE).items()
         },
         "contents": {
@@ -71,6 +86,11 @@ def information() -> dict[str, dict[str, Any]]:
             "configurations": ", ".join(configurations()),
         },
     }
+
+
+def _reading(folder: Path) -> str:
+    """Say of a folder that nothing new can be written there, where that is so."""
+    return "" if os.access(folder, os.W_OK) else ", not writable" if folder.exists() else ", not there yet"
 
 
 def _processor() -> str:

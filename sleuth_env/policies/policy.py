@@ -14,7 +14,7 @@ import copy
 import dataclasses
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,7 +29,17 @@ from ..kernels import kernel
 from ..layout import INT8_ONE
 from ..options import described
 from .mlp import Mlp
-from .policy_file import FORMAT, FORMAT_VERSION, SUFFIX, PolicyError, in_order, other_game, read_policy_file
+from .policy_file import (
+    FORMAT,
+    FORMAT_VERSION,
+    MOST_TOLD_BYTES,
+    SUFFIX,
+    PolicyError,
+    check_evaluation,
+    in_order,
+    other_game,
+    read_policy_file,
+)
 
 TWO_TO_MINUS_53 = 2.0**-53
 
@@ -212,7 +222,14 @@ def choose(logits: Any, legal: Any, seeds: Any, greedy: Any, actions: Any) -> No
 # --- files ---
 
 
-def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str], win_share: float | None = None) -> None:
+def save_policy(
+    policy: Policy,
+    path: str | Path,
+    versions: Mapping[str, str],
+    win_share: float | None = None,
+    training: Mapping[str, Any] | None = None,
+    evaluation: Sequence[Mapping[str, Any]] | None = None,
+) -> None:
     """Write a policy file, replacing an existing one in a single step.
 
     Args:
@@ -220,10 +237,14 @@ def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str], w
         path: where; ends in ``.safetensors``.
         versions: of the packages that made it.
         win_share: the mean of its win shares in an evaluation, from 0 to 1.
+        training: how it was trained, for its model card: names and plain values, such as a
+            configuration.
+        evaluation: its results, for its model card: for each opponent a mapping with the keys of
+            `policy_file.EVALUATION`.
 
     Raises:
         PolicyError: it is not a policy that can be saved, the name does not end so, or what the file
-            is to say besides is not of its kind; nothing has been written.
+            is to say besides is not of its kind or too long; nothing has been written.
         OSError: it cannot be written.
 
     >>> from sleuth_env import load_policy, save_policy
@@ -251,8 +272,27 @@ def save_policy(policy: Policy, path: str | Path, versions: Mapping[str, str], w
         "steps": str(policy.steps),
         "versions": json.dumps(dict(versions)),
         "win_share": json.dumps(None if win_share is None else _share(win_share)),
+        **_told(training, evaluation),
     }
     write_atomically(Path(path), in_order(save(policy.network.tensors(), metadata)))
+
+
+def _told(training: Any, evaluation: Any) -> dict[str, str]:
+    """Return what a file says for its model card; nothing where there is nothing to say."""
+    told: dict[str, Any] = {}
+    if training is not None:
+        if not isinstance(training, Mapping) or not all(isinstance(key, str) for key in training):
+            raise PolicyError(f"training must map names to plain values, got {shown(training)}")
+        told["training"] = dict(training)
+    try:
+        if evaluation is not None:
+            told["evaluation"] = check_evaluation(evaluation)
+        texts = {key: json.dumps(value, allow_nan=False) for key, value in told.items()}
+    except (TypeError, ValueError, RecursionError) as error:
+        raise PolicyError(f"training or evaluation cannot be written: {error}") from error
+    if sum(map(len, texts.values())) > MOST_TOLD_BYTES:
+        raise PolicyError(f"training and evaluation are longer than {MOST_TOLD_BYTES} bytes as JSON")
+    return texts
 
 
 def check_policy(policy: Any) -> None:

@@ -7,7 +7,7 @@ what they mean is `policy`'s affair.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,20 @@ FORMAT = "sleuth-env policy"
 FORMAT_VERSION = "1"
 MOST_HEADER_BYTES = 1 << 20
 MOST_FILE_BYTES = 1 << 30
+# What a file may say of each evaluation: against whom, how many games and which deals, and the win share
+# with its interval.
+EVALUATION = {
+    "against": str,
+    "games": int,
+    "seed": int,
+    "win_share": float,
+    "win_low": float,
+    "win_high": float,
+    "fair_share": float,
+}
+MOST_EVALUATIONS = 64
+# Of both together, of which the header must have room for more.
+MOST_TOLD_BYTES = 1 << 18
 
 
 def version_of(package: str) -> str:
@@ -171,7 +185,10 @@ def _metadata(texts: Mapping[str, str]) -> dict[str, Any]:
         "num_players": int,
     }
     metadata: dict[str, Any] = {key: texts[key] for key in plain} | {key: json.loads(texts[key]) for key in parsed}
-    share = metadata["win_share"] = json.loads(texts.get("win_share", "null"))
+    # These came later, and whoever saves a policy need not know them.
+    may_lack = ("win_share", "training", "evaluation")
+    metadata |= {key: json.loads(texts.get(key, "null")) for key in may_lack}
+    share = metadata["win_share"]
     # Exactly: true is an int too.
     if not all(type(metadata[key]) is str for key in plain) or not all(
         type(metadata[key]) is kind for key, kind in parsed.items()
@@ -179,4 +196,27 @@ def _metadata(texts: Mapping[str, str]) -> dict[str, Any]:
         raise ValueError("metadata of the wrong type")
     if metadata["steps"] < 0 or not (share is None or (type(share) is float and 0 <= share <= 1)):
         raise ValueError("metadata out of range")
+    if metadata["training"] is not None and type(metadata["training"]) is not dict:
+        raise ValueError("metadata of the wrong type")
+    if metadata["evaluation"] is not None:
+        check_evaluation(metadata["evaluation"])
     return metadata
+
+
+def check_evaluation(rows: Any) -> list[dict[str, Any]]:
+    """Return what a file says, or is to say, of evaluations: a list of mappings with the keys of `EVALUATION`.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if not isinstance(rows, Sequence) or isinstance(rows, str) or len(rows) > MOST_EVALUATIONS:
+        raise ValueError(f"evaluation must be a list of at most {MOST_EVALUATIONS} mappings")
+    for row in rows:
+        # Exactly: true is an int too.
+        if not isinstance(row, Mapping) or {key: type(value) for key, value in row.items()} != EVALUATION:
+            raise ValueError(f"evaluation must be a list of mappings with the keys {', '.join(EVALUATION)}")
+        if row["games"] < 1 or row["seed"] < 0:
+            raise ValueError("evaluation needs games of at least 1 and a seed of at least 0")
+        if not 0 <= row["win_low"] <= row["win_share"] <= row["win_high"] <= 1 or not 0 <= row["fair_share"] <= 1:
+            raise ValueError("evaluation needs shares from 0 to 1, each win share inside its interval")
+    return [dict(row) for row in rows]
