@@ -17,7 +17,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from sleuth_command import complain, silence
 from sleuth_env.checks import did_you_mean, nearest, one_line
+from sleuth_env.cli.arguments import whole
 from sleuth_env.game import DEFAULT_GAME, Game, load_game
+from sleuth_env.matches.shards import MOST_WORKERS
 
 from .config import ConfigError, game_in, keys
 from .config_file import file_of, read_file
@@ -64,6 +66,14 @@ def add_keys(parser: Parser, game: Game) -> None:
             default=argparse.SUPPRESS,
             help=f"{text} [{shown}]".replace("%", "%%"),
         )
+
+
+def add_workers(parser: Parser) -> None:
+    """Add ``--workers`` and ``--ray``."""
+    text = "processes that play, as far as there are shards, which changes the speed and no number [1]"
+    parser.add_argument("--workers", type=whole(1, MOST_WORKERS), default=1, metavar="N", help=text)
+    text = "play on a Ray cluster, by its address, or local for one on this machine, instead of by --workers"
+    parser.add_argument("--ray", metavar="ADDRESS", help=text)
 
 
 def game_of(arguments: Sequence[str] | None) -> Game:

@@ -116,11 +116,13 @@ def evaluate(
     allow_pickle: bool = False,
     workers: int = 1,
     ray: str | None = None,
+    pool: Pool | None = None,
 ) -> list[MatchResult]:
     """Let a player play a match against a table full of each baseline.
 
     The player (a bot's name, a policy file or an object) is the first entry of every result; the
-    deals are the same for all baselines. See `play_match`.
+    deals are the same for all baselines. See `play_match`; a `pool` that is open already plays instead
+    of `workers` and `ray`.
     """
     check_game(game)  # see `play_match`
     check_options(game, options)
@@ -135,10 +137,9 @@ def evaluate(
     ]
     for players, names in seated:
         _check_match(options, players, names, {"num_deals": num_deals, "seed": seed}, progress)
-    with _pool(workers, ray) as pool:
+    with _pool(workers, ray) if pool is None else nullcontext(pool) as who:
         return [
-            _match(pool, game, options, players, names, int(num_deals), int(seed), progress)
-            for players, names in seated
+            _match(who, game, options, players, names, int(num_deals), int(seed), progress) for players, names in seated
         ]
 
 
