@@ -17,11 +17,11 @@ from tests.test_ppo import go_on, learner, same
 from tests.test_train_ppo import SELF_PLAY
 from training.config import ConfigError, make_config
 from training.decisions import Decisions
+from training.imitation import collect
 from training.rollout import ENDED, OPEN, Collected
 from training.sparse import SparseRows
 from training.train import main
 
-ROOT = Path(__file__).parents[1]
 BOTS = {"random": 1.0, "sheet": 0.5}
 SHARDED: dict[str, Any] = SELF_PLAY | {"shards": 2, "total_steps": 400, "checkpoints": {"every": 64, "keep": 100}}
 
@@ -57,22 +57,41 @@ class Killing:
         return found
 
 
-def test_a_learner_learns_the_same_by_several_workers_one_of_which_is_killed():
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    """Two workers, who import torch once."""
+    with open_pool(2) as found:
+        yield found
+
+
+def test_a_teacher_teaches_the_same_by_several_workers(pool: Pool):
+    config = make_config(SELF_PLAY | {"shards": 2})
+    teacher = sleuth.make_bot("sheet", config.options)
+    told: list[int] = []
+    alone = collect(config, teacher, 600, 0.5, 0.2, lambda _: None)
+    together = collect(config, teacher, 600, 0.5, 0.2, told.append, pool)
+    assert len(alone) == told[-1] >= 600
+    for name in ("legal", "actions", "again", "kinds", "held_out"):
+        np.testing.assert_array_equal(getattr(alone, name), getattr(together, name))
+    for one, other in zip(astuple(alone.observations), astuple(together.observations), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_learner_learns_the_same_by_several_workers_one_of_which_is_killed(pool: Pool):
     alone = learner(BOTS, shards=2)
     together = learner(BOTS, shards=2)
-    with open_pool(2) as pool:
-        together.pool = killing = Killing(pool)  # type: ignore[assignment]
-        for progress in (0.0, 0.3, 0.6):
-            assert alone.learn(progress, go_on) == together.learn(progress, go_on)
-            assert same(alone, together)
-        assert killing.killed
-        # Stopped in the middle, and then as if nothing had happened.
-        together.pool = pool
-        asked = iter(range(10))
-        assert together.learn(0.8, lambda: next(asked) > 0) is None
-        together.pool = None
-        assert alone.learn(0.8, go_on) == together.learn(0.8, go_on)
+    together.pool = killing = Killing(pool)  # type: ignore[assignment]
+    for progress in (0.0, 0.3):
+        assert alone.learn(progress, go_on) == together.learn(progress, go_on)
         assert same(alone, together)
+    assert killing.killed
+    # Stopped in the middle, and then as if nothing had happened.
+    together.pool = pool
+    asked = iter(range(10))
+    assert together.learn(0.8, lambda: next(asked) > 0) is None
+    together.pool = None
+    assert alone.learn(0.8, go_on) == together.learn(0.8, go_on)
+    assert same(alone, together)
 
 
 def test_a_stored_learner_of_several_shards_goes_on_as_if_nothing_had_happened():

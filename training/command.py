@@ -21,6 +21,7 @@ from .terminal import (
     Parser,
     add_keys,
     add_workers,
+    check_workers,
     failed,
     free_name,
     game_of,
@@ -128,11 +129,7 @@ def _check_workers(config: Config, workers: int, ray: str | None) -> None:
     given = "--workers" if ray is None else "--ray"
     if config.algorithm != "ppo":
         raise ConfigError(f"command line: {given} needs algorithm 'ppo', got {config.algorithm!r}")
-    if ray is None and workers > config.shards:
-        raise ConfigError(
-            f"command line: --workers must be at most shards = {config.shards}, got {workers}: "
-            "a new run may have more shards"
-        )
+    check_workers(config, workers)
 
 
 def _or_else(folder: Path) -> str:

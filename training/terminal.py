@@ -21,7 +21,7 @@ from sleuth_env.cli.arguments import whole
 from sleuth_env.game import DEFAULT_GAME, Game, load_game
 from sleuth_env.matches.shards import MOST_WORKERS
 
-from .config import ConfigError, game_in, keys
+from .config import Config, ConfigError, game_in, keys
 from .config_file import file_of, read_file
 
 CONFIG_HELP = "a YAML file, or the name of a configuration that comes with the package (sleuth configs lists them)"
@@ -74,6 +74,19 @@ def add_workers(parser: Parser) -> None:
     parser.add_argument("--workers", type=whole(1, MOST_WORKERS), default=1, metavar="N", help=text)
     text = "play on a Ray cluster, by its address, or local for one on this machine, instead of by --workers"
     parser.add_argument("--ray", metavar="ADDRESS", help=text)
+
+
+def check_workers(config: Config, workers: int) -> None:
+    """Check that there is something to do for each worker.
+
+    Raises:
+        ConfigError: there are fewer shards.
+    """
+    if workers > config.shards:
+        raise ConfigError(
+            f"command line: --workers must be at most shards = {config.shards}, got {workers}; more shards "
+            "are another run, with other numbers"
+        )
 
 
 def game_of(arguments: Sequence[str] | None) -> Game:

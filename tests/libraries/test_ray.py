@@ -40,18 +40,24 @@ def started_on(number: int) -> str:
 
 
 class Losing:
-    """Take a node away from a cluster at the first call."""
+    """Take a node away from a cluster when called for the first time, or after some calls."""
 
-    def __init__(self, cluster: Cluster, node: Any) -> None:
+    def __init__(self, cluster: Cluster, node: Any, calls: int = 1) -> None:
         self.cluster = cluster
         self.node = node
-        self.lost = False
+        self.calls = calls
 
-    def __call__(self, *_: Any) -> None:
-        """Take it away."""
-        if not self.lost:
-            self.lost = True
+    @property
+    def lost(self) -> bool:
+        """Whether the node is lost."""
+        return self.calls <= 0
+
+    def __call__(self, *_: Any) -> bool:
+        """Count, and take it away at the last call; nothing is to be stopped by that."""
+        self.calls -= 1
+        if self.calls == 0:
             self.cluster.remove_node(self.node, allow_graceful=False)
+        return False
 
 
 def test_tasks_are_done_in_order_and_their_errors_raised_here(cluster: Cluster, tmp_path: Path) -> None:
@@ -88,12 +94,13 @@ def test_a_learner_learns_the_same_when_a_node_is_lost(cluster: Cluster) -> None
 
     alone = learner({"random": 1.0}, shards=4)
     together = learner({"random": 1.0}, shards=4)
-    losing = Losing(cluster, cluster.add_node(num_cpus=1))
+    # At that look whether to stop, its shard is being played.
+    losing = Losing(cluster, cluster.add_node(num_cpus=1), 20)
     with open_pool(ray=cluster.address) as together.pool:
         for progress in (0.0, 0.3):
-            assert alone.learn(progress, go_on) == together.learn(progress, go_on)
+            assert alone.learn(progress, go_on) == together.learn(progress, losing)
             assert same(alone, together)
-            losing()
+    assert losing.lost
 
 
 def test_a_cluster_that_is_not_there_is_said_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
