@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Iterator
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,8 @@ import numpy as np
 import pytest
 import yaml
 
-from sleuth_env.matches.shards import open_pool
+from sleuth_env import sleuth
+from sleuth_env.matches.shards import Pool, open_pool
 from sleuth_env.policies.policy_file import read_policy_file
 from tests.test_ppo import go_on, learner, same
 from tests.test_train_ppo import SELF_PLAY
