@@ -30,6 +30,7 @@ WRONG = [
     ("learners", "--config=", ": cannot be read as a configuration file"),
     ("sheet", "--games 9", "argument --games: must be a whole number from 10 to 1000000, got '9'"),
     ("startup", "--repeats 0", "argument --repeats: must be a whole number from 1 to 1000, got '0'"),
+    ("workers", "--workers 1", "argument --workers: must be a whole number from 2 to 1024, got '1'"),
     ("worlds", "--players 2", "argument --players: must be a whole number from 3 to 7, got '2'"),
     (
         "tables",
@@ -74,6 +75,7 @@ LEAST = [
     ("throughput", "--game holmes --players 3 --seconds 0.01 --repeat 1"),
     ("worlds", "--players 3 --games 1 --positions 2"),
     ("sheet", "--games 10"),
+    ("workers", "--games 3 --repeats 1"),
     pytest.param("startup", "--repeats 1", marks=pytest.mark.slow),
     pytest.param("learners", "--players 3 --seconds 1 --turns 1", marks=pytest.mark.slow),
 ]

@@ -106,11 +106,11 @@ def test_a_closed_case_is_paid_for_in_the_middle_of_a_game() -> None:
     learner.set_opponents({})
     paid: list[float] = []
     for _ in range(100):
-        rollout = learner._collect(lambda: False)
+        rollout = learner.shards[0].play(learner.actor, lambda: False)
         assert rollout is not None
         assert not rollout.episodes
         paid += rollout.rewards[rollout.rewards != 0].tolist()
-        learner._waiting, learner._last = rollout.left(Decisions.joined(rollout.parts))
+        learner.shards[0].keep(*rollout.left(Decisions.joined(rollout.parts)))
         if paid:
             break
     assert set(paid) <= {1.0, -0.5}

@@ -13,7 +13,8 @@ from sleuth_env import sleuth
 from tests.support import paying
 from training.config import make_config
 from training.decisions import Decisions, masked_log_probs
-from training.ppo import CURVES, LEARNER_NUMBER, PpoLearner
+from training.games import LEARNER_NUMBER
+from training.ppo import CURVES, PpoLearner
 from training.rollout import ENDED, OPEN
 
 TINY: dict[str, Any] = {
@@ -54,19 +55,19 @@ def go_on() -> bool:
 
 def test_every_seat_s_reward_is_that_of_its_game():
     made = learner(opponents={"learner": 2.0})
-    envs = made.envs
+    envs = made.shards[0].envs
     usual = envs.step
 
     def step(actions: Any) -> Any:
         result = usual(actions)
         over = np.flatnonzero(result[2] | result[3])
-        mine = made._players[over] == LEARNER_NUMBER
+        mine = made.shards[0]._players[over] == LEARNER_NUMBER
         totals.extend(result[4]["rewards"][over][mine].tolist())
         return result
 
     totals: list[float] = []
     envs.step = step  # type: ignore[method-assign]
-    rollout = made._collect(go_on)
+    rollout = made.shards[0].play(made.actor, go_on)
     assert rollout is not None
     assert sorted(episode.reward for episode in rollout.episodes) == sorted(totals)
     assert len(totals) > 5
@@ -77,8 +78,8 @@ def test_every_seat_s_reward_is_that_of_its_game():
 
 def test_rewards_during_a_game_belong_to_the_seat_s_last_decision_and_add_up():
     made = learner({}, game="tests.support.paying")
-    usual = made.envs.step
-    shape = made._players.shape
+    usual = made.shards[0].envs.step
+    shape = made.shards[0]._players.shape
     since = np.zeros(shape)  # what each seat got since its last decision
     totals = np.zeros(shape)
     decided = np.zeros(shape, bool)
@@ -86,7 +87,7 @@ def test_rewards_during_a_game_belong_to_the_seat_s_last_decision_and_add_up():
     of_games: list[float] = []
 
     def step(actions: Any) -> Any:
-        for row, seat in enumerate(made.envs.acting_seat.tolist()):
+        for row, seat in enumerate(made.shards[0].envs.acting_seat.tolist()):
             if decided[row, seat]:
                 of_decisions.append(since[row, seat])
             decided[row, seat] = True
@@ -102,15 +103,15 @@ def test_rewards_during_a_game_belong_to_the_seat_s_last_decision_and_add_up():
                 array[row] = 0
         return result
 
-    made.envs.step = step  # type: ignore[method-assign]
+    made.shards[0].envs.step = step  # type: ignore[method-assign]
     rewards: list[float] = []
     episodes = []
     for _ in range(6):
-        rollout = made._collect(go_on)
+        rollout = made.shards[0].play(made.actor, go_on)
         assert rollout is not None
         rewards += rollout.rewards[: rollout.size][rollout.followers[: rollout.size] != OPEN].tolist()
         episodes += rollout.episodes
-        made._waiting, made._last = rollout.left(Decisions.joined(rollout.parts))
+        made.shards[0].keep(*rollout.left(Decisions.joined(rollout.parts)))
     assert len(episodes) > 10
     assert sorted(rewards) == sorted(of_decisions)
     assert sorted(episode.reward for episode in episodes) == sorted(of_games)
@@ -123,7 +124,7 @@ def test_only_a_truncated_game_is_bootstrapped_with_what_each_seat_saw_last():
     )
     with torch.no_grad():
         made.network.last_value.bias += 3.0
-    rollout = made._collect(go_on)
+    rollout = made.shards[0].play(made.actor, go_on)
     assert rollout is not None
     ended = rollout.followers == ENDED
     assert ended.sum() > 20
@@ -138,7 +139,7 @@ def test_who_was_out_or_right_before_the_turn_limit_is_not_bootstrapped():
     )
     with torch.no_grad():
         made.network.last_value.bias += 3.0
-    rollout = made._collect(go_on)
+    rollout = made.shards[0].play(made.actor, go_on)
     assert rollout is not None
     ended = rollout.followers == ENDED
     settled = rollout.rewards != 0
@@ -151,7 +152,7 @@ def test_a_game_that_was_won_is_not_bootstrapped():
     made = learner(network={"hidden": [16], "initial_bias": {"accuse": 5}})
     with torch.no_grad():
         made.network.last_value.bias += 3.0
-    rollout = made._collect(go_on)
+    rollout = made.shards[0].play(made.actor, go_on)
     assert rollout is not None
     assert (rollout.followers == ENDED).sum() > 20
     assert (rollout.final_values == 0).all()
@@ -162,7 +163,7 @@ def test_a_game_that_was_won_is_not_bootstrapped():
 
 def test_seats_are_drawn_in_the_shares_and_every_game_has_a_learner():
     made = learner({"random": 1.0, "sheet": 2.0}, opponents={"learner": 3.0})
-    drawn = made._drawn(20_000)
+    drawn = made.shards[0]._drawn(20_000)
     assert (drawn == LEARNER_NUMBER).any(axis=1).all()
     # One game in eight would have no learner; a third of its seats becomes one.
     assert np.bincount(drawn.ravel(), minlength=3) / drawn.size == pytest.approx(
@@ -172,20 +173,20 @@ def test_seats_are_drawn_in_the_shares_and_every_game_has_a_learner():
 
 def test_opponents_keep_their_games_even_when_they_leave():
     made = learner({"random": 1.0, "sheet": 1.0})
-    before = made._players.copy()
+    before = made.shards[0]._players.copy()
     made.set_opponents(
         {name: (sleuth.make_bot(name, made.config.options), 1.0) for name in ("cautious", "sheet", "random")}
     )
-    assert (made._players[before == 1] == 3).all()
-    assert (made._players[before == 2] == 2).all()
+    assert (made.shards[0]._players[before == 1] == 3).all()
+    assert (made.shards[0]._players[before == 2] == 2).all()
     made.set_opponents({"cautious": (sleuth.make_bot("cautious", made.config.options), 1.0)})
-    assert made._names == ["cautious", "sheet", "random"]
+    assert made.shards[0]._names == ["cautious", "sheet", "random"]
     assert sorted(made.seated) == ["random", "sheet"]
-    assert (made._players[before == 1] == 3).all()
-    assert (made._players[before == 2] == 2).all()
-    assert (made._players[before == LEARNER_NUMBER] == LEARNER_NUMBER).all()
+    assert (made.shards[0]._players[before == 1] == 3).all()
+    assert (made.shards[0]._players[before == 2] == 2).all()
+    assert (made.shards[0]._players[before == LEARNER_NUMBER] == LEARNER_NUMBER).all()
     # New games are not theirs.
-    assert set(made._drawn(200).ravel().tolist()) == {LEARNER_NUMBER, 1}
+    assert set(made.shards[0]._drawn(200).ravel().tolist()) == {LEARNER_NUMBER, 1}
 
 
 class Slow:
@@ -202,18 +203,18 @@ class Slow:
 def test_results_belong_to_who_played_though_opponents_change_in_every_rollout():
     made = learner(opponents={"learner": 1.0}, ppo=TINY["ppo"] | {"rollout_steps": 4, "batch_size": 32})
     made.set_opponents({"first": (Slow("first"), 3.0)})
-    envs = made.envs
+    envs = made.shards[0].envs
     usual = envs.step
-    shape = made._players.shape
+    shape = made.shards[0]._players.shape
     # Who was to decide in each seat, by the player that was asked, whatever its number was.
     sat: list[list[set[str]]] = [[set() for _ in range(shape[1])] for _ in range(shape[0])]
     decided = np.zeros(shape, int)
     ended: list[tuple[list[set[str]], list[int]]] = []
 
     def step(actions: Any) -> Any:
-        names = ("learner", *made._names)
+        names = ("learner", *made.shards[0]._names)
         for row, seat in enumerate(envs.acting_seat.tolist()):
-            sat[row][seat].add(names[made._players[row, seat]])
+            sat[row][seat].add(names[made.shards[0]._players[row, seat]])
             decided[row, seat] += 1
         result = usual(actions)
         for row in np.flatnonzero(result[2] | result[3]).tolist():
@@ -232,7 +233,7 @@ def test_results_belong_to_who_played_though_opponents_change_in_every_rollout()
         results += learned.results
         name = f"opponent-{number}"
         made.set_opponents({name: (Slow(name), 3.0)})
-        assert len(made._names) <= 1 + shape[0] * shape[1]
+        assert len(made.shards[0]._names) <= 1 + shape[0] * shape[1]
     assert len(ended) > 30
     # Nobody's seat was taken over by another.
     assert all(len(names) <= 1 for seats, _ in ended for names in seats)
@@ -251,11 +252,11 @@ def test_results_belong_to_who_played_though_opponents_change_in_every_rollout()
 
 def test_an_episode_without_a_decision_is_the_learner_s_only_where_it_sat_from_the_deal_on():
     made = learner({"random": 1.0}, opponents={"learner": 0.0})
-    seated = [tuple(row) for row in (made._players == LEARNER_NUMBER).tolist()]
+    seated = [tuple(row) for row in (made.shards[0]._players == LEARNER_NUMBER).tolist()]
     assert all(sum(row) == 1 for row in seated)
     episodes = 0
     games = 0
-    usual = made.envs.step
+    usual = made.shards[0].envs.step
 
     def step(actions: Any) -> Any:
         nonlocal games
@@ -263,7 +264,7 @@ def test_an_episode_without_a_decision_is_the_learner_s_only_where_it_sat_from_t
         games += int((result[2] | result[3]).sum())
         return result
 
-    made.envs.step = step  # type: ignore[method-assign]
+    made.shards[0].envs.step = step  # type: ignore[method-assign]
     for _ in range(3):
         learned = made.learn(0.0, go_on)
         assert learned is not None
@@ -293,7 +294,7 @@ def test_who_left_plays_its_games_to_the_end_in_a_restored_learner_too():
 
 def test_a_learner_without_a_share_plays_one_seat_of_every_game():
     made = learner(opponents={"learner": 0.0})
-    assert ((made._players == LEARNER_NUMBER).sum(axis=1) == 1).all()
+    assert ((made.shards[0]._players == LEARNER_NUMBER).sum(axis=1) == 1).all()
 
 
 def test_a_single_game_waits_while_opponents_play():
@@ -310,7 +311,7 @@ SETTINGS = {"learning_rate": 1e-3, "clip_range": 0.2, "entropy": 0.0}
 @NETWORKS
 def test_the_first_update_s_ratios_are_one(network: dict[str, Any]):
     made = learner(network=network)
-    rollout = made._collect(go_on)
+    rollout = made.shards[0].play(made.actor, go_on)
     assert rollout is not None
     decisions = Decisions.joined(rollout.parts)
     with torch.inference_mode():
@@ -337,7 +338,7 @@ def test_the_first_update_s_ratios_are_one(network: dict[str, Any]):
 @NETWORKS
 def test_an_update_makes_good_actions_more_likely_and_values_better(network: dict[str, Any]):
     made = learner(network=network, ppo=TINY["ppo"] | {"epochs": 20, "batch_size": 256})
-    rollout = made._collect(go_on)
+    rollout = made.shards[0].play(made.actor, go_on)
     assert rollout is not None
     decisions = Decisions.joined(rollout.parts)
     advantages = np.where(np.arange(len(decisions)) % 2, 1, -1).astype(np.float32)

@@ -13,8 +13,21 @@ from sleuth_env.game import Game
 from sleuth_env.matches.seating import MatchError
 from sleuth_env.policies.policy_file import PolicyError
 
-from .config import ConfigError, read_config, read_resumed
-from .terminal import CONFIG_HELP, FULL, OutputError, Parser, add_keys, failed, free_name, game_of, parsed, say
+from .config import Config, ConfigError, read_config, read_resumed
+from .terminal import (
+    CONFIG_HELP,
+    FULL,
+    OutputError,
+    Parser,
+    add_keys,
+    add_workers,
+    check_workers,
+    failed,
+    free_name,
+    game_of,
+    parsed,
+    say,
+)
 from .tracking import check_installed
 
 DESCRIPTION = """\
@@ -39,6 +52,7 @@ def make_parser(game: Game) -> Parser:
         metavar="RUN",
         help="go on with the run in this folder, from its latest checkpoint, instead of CONFIG",
     )
+    add_workers(parser)
     add_keys(parser, game)
     return parser
 
@@ -57,7 +71,8 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         folder = given.pop("resume")
         if (source is None) == (folder is None):
             raise ConfigError("command line: either a CONFIG or --resume RUN is needed; --help lists everything")
-        run = new_run(source, given) if folder is None else resumed_run(Path(folder), given)
+        by = {name: given.pop(name) for name in ("workers", "ray")}
+        run = new_run(source, given, **by) if folder is None else resumed_run(Path(folder), given, **by)
     except (ValueError, OSError, MemoryError, RuntimeError) as error:
         return failed(error, 2)
     run.signal = came[0] if came else 0
@@ -82,14 +97,17 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
     return STOPPED + number if number else 0
 
 
-def new_run(source: str, given: Mapping[str, str]) -> Any:
+def new_run(source: str, given: Mapping[str, str], workers: int = 1, ray: str | None = None) -> Any:
     """Start a run in a folder of its own.
 
     Args:
         source: the configuration file.
         given: values of the command line by dotted paths.
+        workers: see `Run`.
+        ray: see `Run`.
     """
     config = read_config(source, given)
+    _check_workers(config, workers, ray)
     folder = Path(config.run)
     if not folder.name or "\0" in config.run:
         raise ConfigError(f"run: must be the name of a new folder, got {config.run!r}")
@@ -102,9 +120,23 @@ def new_run(source: str, given: Mapping[str, str]) -> Any:
     # Late, for it imports torch, which takes seconds: mistakes are said before.
     from .run import Run
 
-    run = Run(config, folder)
+    run = Run(config, folder, workers, ray)
     run.start()
     return run
+
+
+def _check_workers(config: Config, workers: int, ray: str | None) -> None:
+    """Check that several processes can play the games of a run.
+
+    Raises:
+        ConfigError: they cannot.
+    """
+    if workers == 1 and ray is None:
+        return
+    given = "--workers" if ray is None else "--ray"
+    if config.algorithm != "ppo":
+        raise ConfigError(f"command line: {given} needs algorithm 'ppo', got {config.algorithm!r}")
+    check_workers(config, workers)
 
 
 def _or_else(folder: Path) -> str:
@@ -116,12 +148,14 @@ def _or_else(folder: Path) -> str:
     return "for it holds no run that could be resumed"
 
 
-def resumed_run(folder: Path, given: Mapping[str, str]) -> Any:
+def resumed_run(folder: Path, given: Mapping[str, str], workers: int = 1, ray: str | None = None) -> Any:
     """Take up a run where its latest checkpoint was written.
 
     Args:
         folder: the run folder.
         given: values of the command line by dotted paths, which win over those of the folder.
+        workers: see `Run`.
+        ray: see `Run`.
     """
     source = folder / "config.yaml"
     if "run" in given:
@@ -130,9 +164,10 @@ def resumed_run(folder: Path, given: Mapping[str, str]) -> Any:
         raise ConfigError(f"{folder} is not a run folder: it has no config.yaml")
     config = read_resumed(source, given)
     check_installed(config.tracking)
+    _check_workers(config, workers, ray)
     from .run import Run
 
-    run = Run(config, folder)
+    run = Run(config, folder, workers, ray)
     run.resume()
     if run.ended:
         run.close()

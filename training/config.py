@@ -46,7 +46,7 @@ MOST_ROLLOUT = 2**20
 # What is legal in these depends on the game.
 OF_THE_GAME = ("record", "options", "network", "opponents", "evaluation")
 # What the numbers of a run mean depends on these, so they cannot change when it is resumed.
-FIXED = ("game", "algorithm", "seed", "start", "record", "options", "network")
+FIXED = ("game", "algorithm", "seed", "start", "record", "options", "network", "shards")
 # Who may be told of a run besides TensorBoard: libraries, each an extra of its name.
 TRACKERS = ("wandb", "mlflow")
 
@@ -201,6 +201,11 @@ class Config(Section):
         "rounded up to whole rollouts of num_envs * ppo.rollout_steps",
     )
     num_envs: whole(1, 16384) = Field(64, description="games played side by side")
+    shards: whole(1, 1024) = Field(
+        1,
+        description="algorithm ppo: parts of these games that may be played by as many workers; the numbers of a run "
+        "depend on it, and not on the workers",
+    )
     record: one_of(lambda game: game.RECORDS) = Field(description="the kind of observation")
     options: Annotated[Any, BeforeValidator(options_of)] = Field(description="the options of the game")
     network: NetworkConfig = NetworkConfig()
@@ -233,6 +238,7 @@ class Config(Section):
     def _fits_together(self) -> Config:
         self._check_game()
         self._check_rollout()
+        self._check_shards()
         self._check_players()
         self._check_network()
         return self
@@ -280,6 +286,12 @@ class Config(Section):
             raise mistake(
                 "ppo.batch_size", f"must divide num_envs * ppo.rollout_steps = {decisions}, got {self.ppo.batch_size}"
             )
+
+    def _check_shards(self) -> None:
+        if self.shards > 1 and self.algorithm != "ppo":
+            raise mistake("shards", f"must be 1 with algorithm {self.algorithm!r}, got {self.shards}")
+        if self.num_envs % self.shards:
+            raise mistake("shards", f"must divide num_envs = {self.num_envs}, got {self.shards}")
 
     def _check_players(self) -> None:
         learner = self.opponents.learner if self.algorithm == "ppo" else 0.0

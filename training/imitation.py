@@ -16,7 +16,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -30,7 +32,8 @@ from sleuth_env.envs.binding import bound
 from sleuth_env.envs.vector import GameVectorEnv
 from sleuth_env.game import Bot, Game, opaque
 from sleuth_env.matches.players import make_player
-from sleuth_env.matches.seating import remembers
+from sleuth_env.matches.seating import MatchError, remembers
+from sleuth_env.matches.shards import Pool, open_pool
 from sleuth_env.policies.policy import save_policy
 from sleuth_env.policies.policy_file import SUFFIX, PolicyError
 from sleuth_env.policies.trained import names_model
@@ -40,8 +43,20 @@ from .config import Config, ConfigError, read_config
 from .decisions import first_offered, log_probs_of, masked_log_probs
 from .network import device_of, make_network
 from .sparse import SparseRows, observed
-from .streams import generator_for, number_of
-from .terminal import CONFIG_HELP, Parser, Screen, add_keys, failed, free_name, game_of, parsed, say
+from .streams import generator_for, generators_for, number_of
+from .terminal import (
+    CONFIG_HELP,
+    Parser,
+    Screen,
+    add_keys,
+    add_workers,
+    check_workers,
+    failed,
+    free_name,
+    game_of,
+    parsed,
+    say,
+)
 from .values import NO_MODEL
 
 DESCRIPTION = """\
@@ -51,7 +66,7 @@ Let the policy of a configuration learn to decide like a teacher, and save it to
   sleuth train four_players --start runs/racer4.safetensors
 
 Of the configuration, these keys count: which game, observation and network it is, and seed,
-threads, device and num_envs (games side by side). Exit codes: 0 done; 1 failed (disk or memory
+threads, device, num_envs (games side by side) and shards. Exit codes: 0 done; 1 failed (disk or memory
 full); 2 the configuration or an option is wrong (one line a mistake); 130 interrupted by Ctrl-C and
 143 by SIGTERM, and then nothing has been written."""
 
@@ -133,44 +148,91 @@ class Lessons:
         """Return the legal actions of some of them (i8 [K]), u1 [K, A]."""
         return np.unpackbits(self.legal[rows], axis=1, count=num_actions)
 
+    @classmethod
+    def joined(cls, parts: Sequence[Lessons]) -> Lessons:
+        """Put decisions behind one another."""
+        names = ("legal", "actions", "again", "kinds", "held_out")
+        return cls(
+            SparseRows.joined([part.observations for part in parts]),
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in names),
+        )
+
 
 def collect(
-    config: Config, teacher: Bot, number: int, declined: float, held_out: float, show: Callable[[int], None]
+    config: Config,
+    teacher: Bot,
+    number: int,
+    declined: float,
+    held_out: float,
+    show: Callable[[int], None],
+    pool: Pool | None = None,
 ) -> Lessons:
     """Let a teacher play until enough decisions are kept.
 
     Args:
-        config: which game, observation, seed, and how many games side by side.
+        config: which game, observation, seed, how many games side by side, and in how many shards.
         teacher: sits in every seat.
         number: D.
         declined: the share of declined offers that is kept.
         held_out: the share of games that is held out.
         show: is told how many there are.
+        pool: who plays the shards; None: this process.
     """
+    play = partial(_collected, config, teacher, ceil(number / config.shards), declined, held_out)
+    size = 0
+
+    def done(_: int, part: Lessons) -> None:
+        nonlocal size
+        size += len(part)
+        show(size)
+
+    if pool is not None:
+        parts = pool.map(play, range(config.shards), done)
+    else:
+        parts = []
+        for shard in range(config.shards):
+            parts.append(play(shard, lambda more: show(size + more)))
+            done(shard, parts[-1])
+    return parts[0] if len(parts) == 1 else Lessons.joined(parts)
+
+
+def _collected(
+    config: Config,
+    teacher: Bot,
+    number: int,
+    declined: float,
+    held_out: float,
+    shard: int,
+    show: Callable[[int], object] = lambda _: None,
+) -> Lessons:
+    """Return a number of decisions of one shard, see `collect`."""
     parts: list[Lessons] = []
     size = 0
-    for part in _played(config, teacher, declined, held_out):
+    for part in _played(config, teacher, declined, held_out, shard):
         parts.append(part)
         size += len(part)
         show(size)
         if size >= number:
             break
-    names = ("legal", "actions", "again", "kinds", "held_out")
-    return Lessons(
-        SparseRows.joined([part.observations for part in parts]),
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in names),
-    )
+    return Lessons.joined(parts)
 
 
-def _played(config: Config, teacher: Bot, declined: float, held_out: float) -> Iterator[Lessons]:
-    """Play forever; yield what is kept of each step."""
+def _streams(config: Config, purpose: str) -> list[np.random.Generator]:
+    """Return the generator of each shard."""
+    if config.shards == 1:
+        return [generator_for(config.seed, "imitation", purpose)]
+    return generators_for(config.seed, "imitation", purpose, config.shards)
+
+
+def _played(config: Config, teacher: Bot, declined: float, held_out: float, shard: int) -> Iterator[Lessons]:
+    """Play the games of a shard forever; yield what is kept of each step."""
     game = config.module
     # The cheapest observation: what is kept gets its own, which may cost many times as much.
     envs = bound(GameVectorEnv, game)(
-        config.num_envs, record=game.CHEAPEST_RECORD, copy=False, **asdict(config.options)
+        config.num_envs // config.shards, record=game.CHEAPEST_RECORD, copy=False, **asdict(config.options)
     )
     # Two generators: from the bits that bots are handed nothing else can be told.
-    rng, bot_rng = (generator_for(config.seed, "imitation", purpose) for purpose in ("games", "bots"))
+    rng, bot_rng = (_streams(config, purpose)[shard] for purpose in ("games", "bots"))
     envs.reset(seed=rng.integers(2**63, size=envs.num_envs).tolist())
     offered = first_offered(config)
     declining = declining_actions(config)
@@ -354,6 +416,7 @@ def make_parser(game: Game) -> Parser:
     }
     for name, (kind, default, text) in numbers.items():
         parser.add_argument(name, type=kind, default=default, metavar="VALUE", help=f"{text} [%(default)s]")
+    add_workers(parser)
     add_keys(parser, game)
     return parser
 
@@ -377,7 +440,10 @@ def checked_out(text: str) -> Path:
     return out
 
 
-OWN_KEYS = ("config", "teacher", "out", "decisions", "epochs", "batch_size", "learning_rate", "declined", "held_out")
+OWN_KEYS = (
+    *("config", "teacher", "out", "decisions", "epochs", "batch_size", "learning_rate", "declined", "held_out"),
+    *("workers", "ray"),
+)
 
 
 def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
@@ -391,6 +457,7 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         given = parsed(make_parser(game_of(arguments)), arguments)
         own = {key: given.pop(key) for key in OWN_KEYS}
         config = read_config(own["config"], given)
+        check_workers(config, own["workers"])
         out = checked_out(own["out"])
         if names_model(own["teacher"]):
             raise ConfigError(f"command line: --teacher {NO_MODEL}, got {own['teacher']!r}")
@@ -407,9 +474,14 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         _imitate(config, teacher, own, out)
     except ConfigError as error:
         return failed(error, 2)
-    except (OSError, MemoryError, RuntimeError, PolicyError) as error:
+    except (OSError, MemoryError, RuntimeError, PolicyError, MatchError) as error:
         return failed(error, 1, MEMORY)
     return 0
+
+
+def _opened(workers: int, ray: str | None) -> AbstractContextManager[Pool | None]:
+    """Return who plays the shards; None where this process does."""
+    return nullcontext() if workers == 1 and ray is None else open_pool(workers, ray)
 
 
 def _imitate(config: Config, teacher: Any, own: dict[str, Any], out: Path) -> None:
@@ -428,7 +500,9 @@ def _imitate(config: Config, teacher: Any, own: dict[str, Any], out: Path) -> No
         screen.show(number, f"loss {loss:.4f}")
 
     try:
-        lessons = collect(config, teacher, own["decisions"], own["declined"], own["held_out"], show_decisions)
+        with _opened(own["workers"], own["ray"]) as pool:
+            how = own["decisions"], own["declined"], own["held_out"]
+            lessons = collect(config, teacher, *how, show_decisions, pool)
     finally:
         screen.close()
     learned = int((~lessons.held_out).sum())

@@ -14,6 +14,8 @@ Axis letters: ``B`` games, ``K`` some of them, ``P`` seats, ``D`` decisions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -99,6 +101,53 @@ class Rollout:
         """Return the decisions that still wait, and whose they are (i8 [B, P])."""
         numbers = np.flatnonzero(self.followers[: self.size] == OPEN)
         return decisions.take(numbers), np.where(self.last >= 0, np.searchsorted(numbers, self.last), -1)
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What a rollout has brought.
+
+    Args:
+        decisions: D, those that waited before it among them.
+        followers: i8 [D], see `advantages_of`; so are the next two.
+        rewards: f4 [D].
+        final_values: f4 [D].
+        fresh: number of decisions that were added.
+        episodes: of the learner's seats in the games that have ended.
+        results: of these games.
+    """
+
+    decisions: Decisions
+    followers: Ints
+    rewards: Floats
+    final_values: Floats
+    fresh: int
+    episodes: list[Episode]
+    results: list[Result]
+
+    @classmethod
+    def of(cls, rollout: Rollout, decisions: Decisions) -> Collected:
+        """Return what a rollout has brought, with its decisions joined."""
+        arrays = (array[: rollout.size] for array in (rollout.followers, rollout.rewards, rollout.final_values))
+        return cls(decisions, *arrays, rollout.fresh, rollout.episodes, rollout.results)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Collected]) -> Collected:
+        """Put what several shards have brought behind one another."""
+        starts = np.cumsum([0, *(len(part.decisions) for part in parts)])
+        followers = [
+            np.where(part.followers >= 0, part.followers + start, part.followers)
+            for part, start in zip(parts, starts, strict=False)
+        ]
+        return cls(
+            Decisions.joined([part.decisions for part in parts]),
+            np.concatenate(followers),
+            np.concatenate([part.rewards for part in parts]),
+            np.concatenate([part.final_values for part in parts]),
+            sum(part.fresh for part in parts),
+            [episode for part in parts for episode in part.episodes],
+            [result for part in parts for result in part.results],
+        )
 
 
 @kernel

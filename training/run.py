@@ -28,6 +28,8 @@ from sleuth_command import STOPPED, TYPED, complain, handled
 from sleuth_env.checks import one_line
 from sleuth_env.files import write_atomically
 from sleuth_env.matches.match import evaluate
+from sleuth_env.matches.shards import Pool as Players
+from sleuth_env.matches.shards import open_pool
 from sleuth_env.policies.card import card_path, write_card
 from sleuth_env.policies.policy import Policy, save_policy
 from sleuth_env.policies.policy_file import PolicyError, read_metadata
@@ -142,14 +144,19 @@ class Run:
     Args:
         config: what to do.
         folder: the run folder; made by `start` or read by `resume`.
+        workers: processes that play the shards of rollouts and of evaluations; 1: this one.
+        ray: see `open_pool`.
 
     Raises:
         ValueError: an opponent cannot be loaded, or the device is missing.
     """
 
-    def __init__(self, config: Config, folder: Path) -> None:
+    def __init__(self, config: Config, folder: Path, workers: int = 1, ray: str | None = None) -> None:
         self.config = config
         self.folder = folder
+        self.workers = workers
+        self.ray = ray
+        self.players: Players | None = None  # who plays instead of this process
         torch.set_num_threads(config.torch_threads)
         self.inputs = Inputs(config, folder)
         self.pool = Pool(config, folder, self.inputs)
@@ -337,7 +344,7 @@ class Run:
         began = time.monotonic() - self.seconds
         failed = True
         patience = PATIENCE
-        with self._signals():
+        with self._signals(), self._open_pool():
             try:
                 while not self.ended and not self.signal:
                     before = self.steps
@@ -362,6 +369,16 @@ class Run:
                 self.close(STOPPED + self.signal if self.signal else FAILED if failed else WELL, patience)
         self.logger.close()
         return self.signal
+
+    @contextmanager
+    def _open_pool(self) -> Iterator[None]:
+        """Let other processes play meanwhile, where that was asked for."""
+        if self.workers == 1 and self.ray is None:
+            yield
+            return
+        with open_pool(self.workers, self.ray) as self.players:
+            self.learner.pool = self.players
+            yield
 
     def _begin_matches(self) -> None:
         """Put the best policy of other matches aside, for its score cannot be compared.
@@ -413,7 +430,7 @@ class Run:
         policy = self.policy()
         opponents = list(self.baselines.values())
         seed = number_of(settings.seed, "evaluation", "games")
-        played = evaluate(config.module, config.options, policy, opponents, settings.deals, seed)
+        played = evaluate(config.module, config.options, policy, opponents, settings.deals, seed, pool=self.players)
         results = dict(zip(self.baselines, played, strict=True))
         shares = {name: result.entries[0].win_share for name, result in results.items()}
         score = float(np.mean(list(shares.values())))

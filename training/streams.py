@@ -57,6 +57,18 @@ def generator_for(
     return np.random.default_rng(sequence_of(seed, stage, purpose, steps, weights))
 
 
+def generators_for(
+    seed: int, stage: str, purpose: str, number: int, weights: Sequence[int] = ()
+) -> list[np.random.Generator]:
+    """Return a generator for each of a number of shards: their keys are those of `sequence_of` and their index.
+
+    >>> [len({rng.random() for rng in generators_for(1, "training", "games", number)}) for number in (2, 3)]
+    [2, 3]
+    """
+    children = sequence_of(seed, stage, purpose, weights=weights).spawn(number)
+    return [np.random.default_rng(child) for child in children]
+
+
 def number_of(seed: int, stage: str, purpose: str, steps: int = 0, bits: int = 63) -> int:
     """Return one number from `sequence_of`, for what takes a seed and not a sequence.
 

@@ -17,9 +17,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from sleuth_command import complain, silence
 from sleuth_env.checks import did_you_mean, nearest, one_line
+from sleuth_env.cli.arguments import whole
 from sleuth_env.game import DEFAULT_GAME, Game, load_game
+from sleuth_env.matches.shards import MOST_WORKERS
 
-from .config import ConfigError, game_in, keys
+from .config import Config, ConfigError, game_in, keys
 from .config_file import file_of, read_file
 
 CONFIG_HELP = "a YAML file, or the name of a configuration that comes with the package (sleuth configs lists them)"
@@ -63,6 +65,27 @@ def add_keys(parser: Parser, game: Game) -> None:
             metavar="VALUE",
             default=argparse.SUPPRESS,
             help=f"{text} [{shown}]".replace("%", "%%"),
+        )
+
+
+def add_workers(parser: Parser) -> None:
+    """Add ``--workers`` and ``--ray``."""
+    text = "processes that play, as far as there are shards, which changes the speed and no number [1]"
+    parser.add_argument("--workers", type=whole(1, MOST_WORKERS), default=1, metavar="N", help=text)
+    text = "play on a Ray cluster, by its address, or local for one on this machine, instead of by --workers"
+    parser.add_argument("--ray", metavar="ADDRESS", help=text)
+
+
+def check_workers(config: Config, workers: int) -> None:
+    """Check that there is something to do for each worker.
+
+    Raises:
+        ConfigError: there are fewer shards.
+    """
+    if workers > config.shards:
+        raise ConfigError(
+            f"command line: --workers must be at most shards = {config.shards}, got {workers}; more shards "
+            "are another run, with other numbers"
         )
 
 

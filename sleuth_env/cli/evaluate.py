@@ -12,7 +12,7 @@ from ..game import Game, make_options
 from ..matches.match import evaluate
 from ..policies.policy_file import PolicyError, names_file, other_game, read_metadata
 from .arguments import LISTED, check_no_player, check_writable, given_options, listed
-from .parser import Parser, add_game, add_options, add_sizes, chosen_game, command_parser, seats_help
+from .parser import Parser, add_game, add_options, add_sizes, add_workers, chosen_game, command_parser, seats_help
 from .report import evaluation_lines, progress_bar, put
 
 DESCRIPTION = (
@@ -37,6 +37,7 @@ def make_parser(words: Sequence[str]) -> Parser:
     parser.add_argument("--against", default=",".join(baselines), metavar="NAMES", help=f"baselines, {LISTED}")
     add_game(parser)
     add_sizes(parser, " for each baseline")
+    add_workers(parser)
     add_options(parser, game, fixed=(), more="; a policy file brings its own, which these change")
     return parser
 
@@ -50,8 +51,9 @@ def run(args: argparse.Namespace) -> int:
     rotations = options.num_players
     deals = -(-args.games // rotations)
     with progress_bar(deals * rotations * len(baselines)) as progress:
-        named = {"greedy": args.greedy, "allow_pickle": args.allow_pickle}
-        results = evaluate(args.game, options, args.player, baselines, deals, args.seed, progress, **named)
+        files = {"greedy": args.greedy, "allow_pickle": args.allow_pickle}
+        by = {"workers": args.workers, "ray": args.ray}
+        results = evaluate(args.game, options, args.player, baselines, deals, args.seed, progress, **files, **by)
     content = {
         "version": __version__,
         "player": args.player,

@@ -9,7 +9,7 @@ from .. import __version__
 from ..matches.match import num_rotations, play_match
 from ..options import OptionError
 from .arguments import CommandError, check_no_player, check_writable, named_options
-from .parser import Parser, add_game, add_options, add_sizes, chosen_game, command_parser, seats_help
+from .parser import Parser, add_game, add_options, add_sizes, add_workers, chosen_game, command_parser, seats_help
 from .report import match_lines, progress_bar, put
 
 DESCRIPTION = (
@@ -33,6 +33,7 @@ def make_parser(words: Sequence[str]) -> Parser:
     )
     add_game(parser)
     add_sizes(parser)
+    add_workers(parser)
     add_options(parser, game)
     return parser
 
@@ -50,8 +51,9 @@ def run(args: argparse.Namespace) -> int:
     rotations = num_rotations(args.seats)
     deals = -(-args.games // rotations)
     with progress_bar(deals * rotations) as progress:
-        named = {"greedy": args.greedy, "allow_pickle": args.allow_pickle}
-        result = play_match(args.game, options, args.seats, deals, args.seed, progress, **named)
+        files = {"greedy": args.greedy, "allow_pickle": args.allow_pickle}
+        by = {"workers": args.workers, "ray": args.ray}
+        result = play_match(args.game, options, args.seats, deals, args.seed, progress, **files, **by)
     content = {"version": __version__, "games_asked": args.games, "greedy": args.greedy, **result.as_dict()}
     put(args.json, match_lines(args.game, result, args.games), content)
     return 0

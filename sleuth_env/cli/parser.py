@@ -13,7 +13,7 @@ from ..game import DEFAULT_GAME, GAMES, Game
 from ..matches.imported import FORMS
 from ..options import described
 from ..policies.policy_file import SUFFIX, pretrained_names
-from .arguments import CommandError, file_name, game_named, whole
+from .arguments import CommandError, file_name, game_named, perhaps_whole, whole
 
 MOST_GAMES = 10**7
 MOST_SEED = 2**64 - 1
@@ -128,6 +128,14 @@ def add_sizes(parser: Parser, each: str = "") -> None:
     add_seed(parser, 0, "settles the deals and the bots' random choices")
     add_greedy(parser)
     add_json(parser)
+
+
+def add_workers(parser: Parser) -> None:
+    """Add ``--workers`` and ``--ray``: who plays the games."""
+    text = "processes that play, which changes the speed and not the result"
+    parser.add_argument("--workers", type=perhaps_whole, default=1, metavar="N", help=text)
+    text = "play on a Ray cluster, by its address, or local for one on this machine, instead of by --workers"
+    parser.add_argument("--ray", metavar="ADDRESS", help=text)
 
 
 def add_json(parser: Parser) -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,16 @@ from ..memory import check_fits
 from .players import Player, make_players
 from .rating import FinishedGames, MatchResult, sum_up
 from .seating import MatchError
+from .shards import Pool, check_workers, open_pool
 from .table import Table
+from .tasks import packed
+
+BATCH_SIZE = 512
+# A match has this many shards, unless their games would be too few to fill a table or more than a worker
+# should lose: many shards leave no worker without work at the end.
+SHARDS = 32
+LEAST_GAMES = 192
+MOST_GAMES = 2048
 
 
 def num_rotations(seats: Sequence[Any]) -> int:
@@ -42,16 +53,18 @@ def play_match(
     num_deals: int,
     seed: int = 0,
     progress: Callable[[int], object] | None = None,
-    batch_size: int = 512,
+    batch_size: int = BATCH_SIZE,
     names: Sequence[str] | None = None,
     greedy: bool = False,
     allow_pickle: bool = False,
+    workers: int = 1,
+    ray: str | None = None,
 ) -> MatchResult:
     """Play deals in every rotation of the seats and sum up.
 
     In rotation ``r`` the ``i``-th of the list sits in seat ``i + r`` (mod P); who sits to whose
-    left stays. Rotations that would repeat the same table are left out. Neither `progress` nor
-    `batch_size` changes the result.
+    left stays. Rotations that would repeat the same table are left out. None of `progress`,
+    `batch_size`, `workers` and `ray` changes the result.
 
     Args:
         game: a game module.
@@ -65,9 +78,13 @@ def play_match(
         names: of the seats, in the result; default: the texts, or the players' own names.
         greedy: see `make_players`.
         allow_pickle: see `make_player`.
+        workers: number of processes; 1 is this one. Players go to the others by pickle; each of
+            them plays whole deals, and where it is killed another one plays them again.
+        ray: see `open_pool`.
 
     Raises:
-        MatchError: the number of seats, deals or the seed is wrong.
+        MatchError: the number of seats, deals or workers or the seed is wrong, or a player cannot
+            be pickled.
         ValueError: a name or file is not known, or these are not options.
 
     >>> from sleuth_env import Options, play_match, sleuth
@@ -78,25 +95,13 @@ def play_match(
     # First of all: these refuse what is not a game, or not its options.
     check_game(game)
     check_options(game, options)
-    if progress is not None and not callable(progress):
-        raise MatchError(f"progress must be a function of a number of games, or None, got {shown(progress)}")
-    _check_match(options, seats, names, {"num_deals": num_deals, "batch_size": batch_size, "seed": seed})
-    num_deals = int(num_deals)
+    numbers = {"num_deals": num_deals, "batch_size": batch_size, "seed": seed}
+    _check_match(options, seats, names, numbers, progress)
+    check_workers(workers)
     players = make_players(game, options, seats, greedy, allow_pickle)
-    entries = list({id(player): player for player in players}.values())
-    numbers = [entries.index(player) for player in players]
-    rotations = num_rotations(numbers)
-    tables = np.array([np.roll(numbers, r) for r in range(rotations)], np.int32)
-    check_fits("num_deals", num_deals, FinishedGames.blank(tables).size, MatchError)
-    games = FinishedGames.blank(np.tile(tables, (num_deals, 1)))
-    seeds = mixed_rows(mixed_rows(np.array([seed], np.uint64)) + np.arange(num_deals, dtype=np.uint64) * GAMMA)
-    table = Table(game, options, min(batch_size, num_deals * rotations), entries)
-    _play_all(table, np.repeat(seeds, rotations), games, progress)
     texts = [_name(seat) for seat in seats] if names is None else list(names)
-    called = _entry_names(texts, [numbers.index(number) for number in range(len(entries))])
-    named_seats = tuple(called[number] for number in numbers)
-    facts = {"game": game.NAME, "options": asdict(options), "seats": named_seats, "seed": int(seed)}
-    return sum_up(games, called, **facts, deals=num_deals, rotations=rotations, games=num_deals * rotations)
+    with _pool(workers, ray) as pool:
+        return _match(pool, game, options, players, texts, int(num_deals), int(seed), progress, batch_size)
 
 
 def evaluate(
@@ -109,14 +114,19 @@ def evaluate(
     progress: Callable[[int], object] | None = None,
     greedy: bool = False,
     allow_pickle: bool = False,
+    workers: int = 1,
+    ray: str | None = None,
+    pool: Pool | None = None,
 ) -> list[MatchResult]:
     """Let a player play a match against a table full of each baseline.
 
     The player (a bot's name, a policy file or an object) is the first entry of every result; the
-    deals are the same for all baselines. See `play_match`.
+    deals are the same for all baselines. See `play_match`; a `pool` that is open already plays instead
+    of `workers` and `ray`.
     """
     check_game(game)  # see `play_match`
     check_options(game, options)
+    check_workers(workers)
     # Made apart, so that a player and a baseline of the same name are two entries.
     mine = make_players(game, options, [player], greedy, allow_pickle)[0]
     others = make_players(game, options, baselines, greedy, allow_pickle)
@@ -125,10 +135,19 @@ def evaluate(
         ([mine] + [bot] * copies, [_name(player)] + [_name(baseline)] * copies)
         for bot, baseline in zip(others, baselines, strict=True)
     ]
-    return [play_match(game, options, seats, num_deals, seed, progress, names=names) for seats, names in seated]
+    for players, names in seated:
+        _check_match(options, players, names, {"num_deals": num_deals, "seed": seed}, progress)
+    with _pool(workers, ray) if pool is None else nullcontext(pool) as who:
+        return [
+            _match(who, game, options, players, names, int(num_deals), int(seed), progress) for players, names in seated
+        ]
 
 
-def _check_match(options: Any, seats: Sequence[Any], names: Sequence[str] | None, numbers: dict[str, Any]) -> None:
+def _check_match(
+    options: Any, seats: Sequence[Any], names: Sequence[str] | None, numbers: dict[str, Any], progress: Any
+) -> None:
+    if progress is not None and not callable(progress):
+        raise MatchError(f"progress must be a function of a number of games, or None, got {shown(progress)}")
     for what, given in (("seats", seats), ("names", seats if names is None else names)):
         if not is_collection(given) or not hasattr(given, "__len__") or isinstance(given, Mapping):
             raise MatchError(f"{what} must be a list of {options.num_players}, got {shown(given)}")
@@ -155,10 +174,95 @@ def _entry_names(names: Sequence[str], first_seats: Sequence[int]) -> list[str]:
     return called
 
 
-def _play_all(
-    table: Table, seeds: NDArray[np.uint64], games: FinishedGames, progress: Callable[[int], object] | None
-) -> None:
-    """Play one game for each seed (u8 [B]), keeping the table full, and fill in the record."""
+def _pool(workers: int, ray: str | None) -> AbstractContextManager[Pool | None]:
+    """Return who plays the shards of matches; None where this process plays everything at once."""
+    return nullcontext() if workers == 1 and ray is None else open_pool(workers, ray)
+
+
+def _match(
+    pool: Pool | None,
+    game: Game,
+    options: Any,
+    players: list[Any],
+    texts: list[str],
+    num_deals: int,
+    seed: int,
+    progress: Callable[[int], object] | None,
+    batch_size: int = BATCH_SIZE,
+) -> MatchResult:
+    """Play a match of players that have been made, see `play_match`."""
+    entries = list({id(player): player for player in players}.values())
+    numbers = [entries.index(player) for player in players]
+    rotations = num_rotations(numbers)
+    tables = np.array([np.roll(numbers, r) for r in range(rotations)], np.int32)
+    check_fits("num_deals", num_deals, FinishedGames.blank(tables).size, MatchError)
+    called = _entry_names(texts, [numbers.index(number) for number in range(len(entries))])
+    seats = np.tile(tables, (num_deals, 1))
+    seeds = mixed_rows(mixed_rows(np.array([seed], np.uint64)) + np.arange(num_deals, dtype=np.uint64) * GAMMA)
+    seeds = np.repeat(seeds, rotations)
+    play = partial(_played, game, options, entries, batch_size)
+    if pool is None:
+        games = play((seats, seeds), progress)
+    else:
+        for name, player in zip(called, entries, strict=True):
+            packed(player, f"player {name!r}")
+        games = _played_in_shards(pool, play, seats, seeds, shard_size(num_deals, rotations) * rotations, progress)
+    named_seats = tuple(called[number] for number in numbers)
+    facts = {"game": game.NAME, "options": asdict(options), "seats": named_seats, "seed": seed}
+    return sum_up(games, called, **facts, deals=num_deals, rotations=rotations, games=num_deals * rotations)
+
+
+def shard_size(num_deals: int, rotations: int) -> int:
+    """Return the number of deals of a shard, which depends on the match alone.
+
+    >>> shard_size(20, 3), shard_size(100, 3), shard_size(100_000, 3)
+    (20, 50, 681)
+    """
+    games = num_deals * rotations
+    size = min(max(LEAST_GAMES, -(-games // SHARDS)), MOST_GAMES)
+    return -(-num_deals // -(-games // size))
+
+
+def _played_in_shards(
+    pool: Pool,
+    play: Callable[[Any], FinishedGames],
+    seats: NDArray[np.int32],
+    seeds: NDArray[np.uint64],
+    size: int,
+    progress: Callable[[int], object] | None,
+) -> FinishedGames:
+    """Let a pool play games, see `_played`, a number of them together."""
+    starts = range(0, len(seeds), size)
+    shards = [(seats[start : start + size], seeds[start : start + size]) for start in starts]
+
+    def done(_: int, games: FinishedGames) -> None:
+        if progress is not None:
+            progress(len(games.seats))
+
+    return FinishedGames.joined(pool.map(play, shards, done))
+
+
+def _played(
+    game: Game,
+    options: Any,
+    entries: list[Any],
+    batch_size: int,
+    shard: tuple[NDArray[np.int32], NDArray[np.uint64]],
+    progress: Callable[[int], object] | None = None,
+) -> FinishedGames:
+    """Play games, keeping the table full.
+
+    Args:
+        game: a game module.
+        options: its options.
+        entries: who plays.
+        batch_size: the most games at once.
+        shard: the numbers of the entries in the seats (i4 [B, P]), and the seeds (u8 [B]).
+        progress: see `play_match`.
+    """
+    seats, seeds = shard
+    table = Table(game, options, min(batch_size, len(seeds)), entries)
+    games = FinishedGames.blank(seats)
     rows = np.arange(table.num_games)
     playing = rows.copy()
     dealt = len(rows)
@@ -178,6 +282,7 @@ def _play_all(
         rows = np.setdiff1d(rows, done[len(fresh) :])
         if progress is not None:
             progress(len(done))
+    return games
 
 
 def _note(table: Table, rows: NDArray[np.int64], at: NDArray[np.int64], games: FinishedGames) -> None:

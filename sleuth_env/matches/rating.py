@@ -8,9 +8,9 @@ Axis letters: ``B`` games, ``P`` seats.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,16 +153,25 @@ class FinishedGames:
     truncated: NDArray[np.bool_]
     counts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
+    ARRAYS: ClassVar = ("seats", "places", "rewards", "truncated")
+
     @classmethod
     def blank(cls, seats: NDArray[np.int32]) -> FinishedGames:
         """Return a record for games with these entries in the seats (i4 [B, P]), to be filled in."""
         places = np.zeros(seats.shape, np.int32)
         return cls(seats, places, np.zeros(seats.shape), np.zeros(len(seats), np.bool_))
 
+    @classmethod
+    def joined(cls, parts: Sequence[FinishedGames]) -> FinishedGames:
+        """Put games behind one another."""
+        arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.ARRAYS}
+        counts = {name: np.concatenate([part.counts[name] for part in parts]) for name in parts[0].counts}
+        return cls(**arrays, counts=counts)
+
     @property
     def size(self) -> int:
         """Bytes of the arrays, but for what is counted."""
-        return sum(array.nbytes for array in (self.seats, self.places, self.rewards, self.truncated))
+        return sum(getattr(self, name).nbytes for name in self.ARRAYS)
 
     def note_counts(self, at: NDArray[np.int64], counts: Mapping[str, NDArray[Any]]) -> None:
         """Enter what the game counted in some games (int [K])."""
