@@ -477,6 +477,9 @@ class PpoLearner:
         self._lengths = position["lengths"]
         self._returns = position["returns"]
 
+    def close(self) -> None:
+        """Do nothing: it has no processes."""
+
 
 def compile_kernels() -> None:
     """Call every kernel of training with the types of arguments that it is called with."""

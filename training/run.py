@@ -162,6 +162,13 @@ class Run:
             from .ppo import PpoLearner
 
             return PpoLearner(self.config)
+        if self.config.algorithm == "rllib":
+            try:
+                from .rllib import RllibLearner
+            except ModuleNotFoundError as error:
+                raise ConfigError(f"algorithm: {error}") from error
+
+            return RllibLearner(self.config)
         from .maskable import MaskableLearner
 
         return MaskableLearner(self.config)
@@ -295,7 +302,8 @@ class Run:
         self.learner.set_opponents(opponents)
 
     def close(self) -> None:
-        """Let others train in the folder."""
+        """Let others train in the folder, and end the learner's processes."""
+        self.learner.close()
         if self.lock is not None:
             self.lock.release()
 
