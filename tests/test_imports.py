@@ -160,14 +160,17 @@ FRAMEWORKS = {
         "envs/learner_table",
         "envs/observing",
         "envs/resetting",
+        "envs/rllib",
         "envs/sb3",
         "envs/solo",
         "envs/vector",
     },
     "stable_baselines3": {"envs/sb3", "policies/trained"},
     "sb3_contrib": set(),
-    # Both of these are imported late, by `policies/export`.
-    "torch": {"policies/export", "policies/torch_module", "policies/trained"},
+    # Nothing else imports it.
+    "ray": {"envs/rllib"},
+    # Both of these are imported late, by `policies/export`; `envs/rllib` is for those who have Ray and torch.
+    "torch": {"envs/rllib", "policies/export", "policies/torch_module", "policies/trained"},
     "onnx": {"policies/onnx_graph"},
     "PIL": {"drawing/canvas"},
     "rich": {"cli/report", "cli/screen"},

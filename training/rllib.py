@@ -8,6 +8,7 @@ Axis letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation.
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import signal
@@ -28,6 +29,7 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.execution.rollout_ops import synchronous_parallel_sample
 from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, LEARNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
 
+from sleuth_env.checks import one_line
 from sleuth_env.envs.rllib import LEARNER, FinishedGame, MaskedModule, RllibEnv
 from sleuth_env.policies.policy import Policy
 from sleuth_env.trainer import IS_INSTALLED, PLACE
@@ -50,6 +52,8 @@ CURVES = {
 }
 # Bytes of the store through which processes hand one another decisions and weights, at the least.
 STORE_BYTES = 200 * 2**20
+# Ray gives up after half a minute, which its first start on a busy machine may take.
+RAY_ATTEMPTS = 3
 
 
 class NetworkModule(MaskedModule):
@@ -135,7 +139,7 @@ class SelfPlay(PPO):  # type: ignore[misc]
         if failed:
             raise failed[0]
         if not episodes:
-            raise RuntimeError("none of the processes that play has answered: go on from the last checkpoint")
+            raise ConnectionError("none of the processes that play has answered; go on from the last checkpoint")
         self.finished = [game for games in group.foreach_env_runner(taken_games) for game in games]
         if self.stopped():
             return
@@ -218,7 +222,8 @@ class RllibLearner:
         algorithm = self._algorithm
         algorithm.steps = self.steps
         algorithm.stopped = stopped
-        result = algorithm.train()
+        with lost_processes_said():
+            result = algorithm.train()
         if not algorithm.decisions:
             return None
         self.steps += algorithm.decisions
@@ -289,8 +294,9 @@ class RllibLearner:
         with kept_handlers():
             if not ray.is_initialized():
                 self._has_begun_ray = True
-                ray.init(**ray_settings(self.config))
-            algorithm: SelfPlay = algorithm_config(self.config, self.steps).build_algo()
+                begin_ray(ray_settings(self.config))
+            with lost_processes_said():
+                algorithm: SelfPlay = algorithm_config(self.config, self.steps).build_algo()
         learner = algorithm.learner_group._learner
         network = learner.module[POLICY].unwrapped().network
         optimizer = learner.get_optimizer(POLICY)
@@ -332,10 +338,44 @@ def kept_handlers() -> Iterator[None]:
             signal.signal(signal.SIGTERM, handler)
 
 
+@contextmanager
+def lost_processes_said() -> Iterator[None]:
+    """Say in one line that a process has ended, such as one that was killed.
+
+    Raises:
+        ConnectionError: one has.
+    """
+    try:
+        yield
+    except ray.exceptions.RayActorError as error:
+        raise ConnectionError(f"a process that plays has ended: {one_line(str(error))}") from error
+
+
+def begin_ray(settings: dict[str, Any]) -> None:
+    """Begin Ray, or join a cluster.
+
+    Raises:
+        ConnectionError: it cannot be done.
+    """
+    for left in reversed(range(RAY_ATTEMPTS)):
+        try:
+            ray.init(**settings)
+        # Of many kinds, a plain Exception among them.
+        except Exception as error:
+            ray.shutdown()
+            if not left:
+                raise ConnectionError(f"Ray cannot be started: {one_line(str(error))}") from error
+        else:
+            return
+
+
 def ray_settings(config: Config) -> dict[str, Any]:
     """Return the arguments of ``ray.init``: processes of this machine, or those of the cluster in ``RAY_ADDRESS``."""
     # Nobody was asked whether to send reports about the use of Ray.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # What goes wrong is said by this program, in one line.
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    logging.getLogger("ray.rllib").setLevel(logging.ERROR)
     settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if not IS_INSTALLED:
         # The processes import this module, and the clone need not be where Python looks for modules.

@@ -38,6 +38,7 @@ from .learner import Learned, Learner, Opponents
 from .opponents import League, Pool
 from .streams import number_of
 from .terminal import OutputError, Screen, out_of_memory
+from .train import missing
 
 LOCK = "lock"
 # What a line of progress shows of a row of the curve.
@@ -157,7 +158,7 @@ class Run:
         self.learner = self._make_learner()
 
     def _make_learner(self) -> Learner:
-        # Late: each imports what the other does without.
+        # Late: each imports what the others do without.
         if self.config.algorithm == "ppo":
             from .ppo import PpoLearner
 
@@ -166,7 +167,7 @@ class Run:
             try:
                 from .rllib import RllibLearner
             except ModuleNotFoundError as error:
-                raise ConfigError(f"algorithm: {error}") from error
+                raise ConfigError(f"algorithm: rllib needs {missing(str(error.name), 'rllib')}") from error
 
             return RllibLearner(self.config)
         from .maskable import MaskableLearner

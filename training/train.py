@@ -46,8 +46,8 @@ def guarded(module: str, arguments: Sequence[str] | None, interrupted: str) -> i
             flush()
 
 
-def missing(module: str) -> str:
-    """Say of a module that is missing where it is to be had.
+def missing(module: str, extra: str = "train") -> str:
+    """Say of a module that is missing where it is to be had: in an extra of the package, or nowhere.
 
     >>> missing("fcntl")
     'the module fcntl of Python, which this system does not have'
@@ -55,7 +55,7 @@ def missing(module: str) -> str:
     if module.partition(".")[0] in sys.stdlib_module_names:
         return f"the module {module} of Python, which this system does not have"
     package = "." if __package__ == "training" else "sleuth-env"
-    return f'{module}, which is not installed: pip install "{package}[train]"'
+    return f'{module}, which is not installed: pip install "{package}[{extra}]"'
 
 
 def flush() -> None:

@@ -19,7 +19,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from ..actions import ILLEGAL_REWARD, ON_ILLEGAL, refusal
+from ..actions import ILLEGAL_REWARD, ON_ILLEGAL, IllegalAction, refusal
 from ..checks import check_choice, check_number, check_seed, shown
 from ..game import DEFAULT_GAME, NO_GAME, TERMINATED, Game, check_game, load_game, make_options, player_name
 from ..matches.players import Players, listed, make_players
@@ -36,11 +36,13 @@ try:
     from torch import nn
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        f'RLlib\'s environments need {error.name}, which is not installed: pip install "sleuth-env[rllib]"',
+        f'RLlib\'s environments need {str(error.name).partition(".")[0]}, which is not installed: pip install "sleuth-env[rllib]"',
         name=error.name,
     ) from error
 
 Observation = dict[str, NDArray[Any]]
+# Observations, rewards, terminateds, truncateds and infos, by agent.
+Step = tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]
 LEARNER = "learner"  # who sits in a seat that RLlib plays
 ALL = "__all__"  # RLlib's name of all agents together
 
@@ -106,12 +108,13 @@ class RllibEnv(MultiAgentEnv):  # type: ignore[misc] # Ray has no type informati
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
         # RLlib writes into it.
-        self.metadata = {"render_modes": []}
+        self.metadata: dict[str, Any] = {"render_modes": []}
         super().__init__()
         # RLlib gives the games of all its processes seeds that follow one another.
         self._process = int(getattr(config, "worker_index", 0) or 0)
         options = dict(config or {})
-        given = EnvConfig(**{field.name: options.pop(field.name) for field in fields(EnvConfig) if field.name in options})
+        own = [field.name for field in fields(EnvConfig) if field.name in options]
+        given = EnvConfig(**{name: options.pop(name) for name in own})
         self.game = load_game(given.game) if isinstance(given.game, str) else check_game(given.game)
         self.illegal = check_choice("illegal", given.illegal, ON_ILLEGAL)
         self.table = Table(self.game, make_options(self.game, options, given.max_cycles, EnvConfig), 1)
@@ -128,6 +131,7 @@ class RllibEnv(MultiAgentEnv):  # type: ignore[misc] # Ray has no type informati
         self.action_spaces = {agent: gymnasium.spaces.Discrete(num_actions) for agent in self.possible_agents}
         self._generator: np.random.Generator | None = None
         self._given = np.zeros(self.options.num_players)  # f8 [P] the part of the returns that has been paid out
+        self._decided: set[str] = set()  # agents who have chosen something in this game
         self._over = True
         self._finished: list[FinishedGame] = []
         self.set_opponents(given.opponents, given.shares, given.learner_share)
@@ -207,6 +211,7 @@ class RllibEnv(MultiAgentEnv):  # type: ignore[misc] # Ray has no type informati
         self.table.deal(0, generator.integers(0, 2**64, 1, np.uint64))
         self._seated = [LEARNER if seat == LEARNER_SEAT else self._names[seat] for seat in seats.tolist()]
         self._given[:] = 0.0
+        self._decided = set()
         self._over = False
         self.agents = [
             agent for agent, player in zip(self.possible_agents, self._seated, strict=True) if player == LEARNER
@@ -229,9 +234,7 @@ class RllibEnv(MultiAgentEnv):  # type: ignore[misc] # Ray has no type informati
         self._finished = []
         return finished
 
-    def step(
-        self, action_dict: Mapping[str, Any]
-    ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
+    def step(self, action_dict: Mapping[str, Any]) -> Step:
         """Take the action of the agent who decides, and play on to the next learner's decision.
 
         Args:
@@ -251,78 +254,82 @@ class RllibEnv(MultiAgentEnv):  # type: ignore[misc] # Ray has no type informati
         if set(action_dict) != {agent}:
             raise ValueError(f"it is {agent}'s turn: step takes {{{agent!r}: action}}, got {shown(dict(action_dict))}")
         mask = self._mask()
-        action = check_number("action", action_dict[agent], 0, len(mask) - 1)
-        seat = self.possible_agents.index(agent)
-        if not mask[action]:
-            return self._forfeited(agent, action, mask)
-        if self.table.decisions[0, seat] == 0:
+        action = check_number("action", action_dict[agent], 0, len(mask) - 1, IllegalAction)
+        is_legal = bool(mask[action])
+        if not is_legal and self.illegal == "raise":
+            raise refusal(self.game, self.options, action, mask, agent)
+        seat = self._seat(agent)
+        if agent not in self._decided:
+            self._decided.add(agent)
             self._given[seat] = self.table.returns[0, seat]
+        if not is_legal:
+            return self._forfeited(seat)
         self.table.step([0], [action])
         self._play_on()
-        return self._ended() if self._over else self._going_on()
+        if not self._over:
+            return self._going_on()
+        return self._ended(self.table.settled()[0][0] | (self.table.ends()[0] == TERMINATED), self.table.returns[0])
 
-    def _going_on(self) -> Any:
+    def _going_on(self) -> Step:
         agent = self._acting()
+        seat = self._seat(agent)
+        reward = 0.0
+        if agent in self._decided:
+            reward = float(self.table.returns[0, seat] - self._given[seat])
+            self._given[seat] = self.table.returns[0, seat]
         flags = {agent: False, ALL: False}
         observations = {agent: self._observed(agent, self._mask())}
-        return observations, {agent: self._reward(agent)}, flags, flags.copy(), {agent: self._info(agent)}
+        return observations, {agent: reward}, flags, flags.copy(), {agent: self._info(agent)}
 
-    def _ended(self) -> Any:
-        """Return what `step` returns at the end of a game, to all who have decided in it."""
-        seats = {agent: self.possible_agents.index(agent) for agent in self.agents}
-        deciding = {agent: seat for agent, seat in seats.items() if self.table.decisions[0, seat]}
-        settled = self.table.settled()[0][0] | (self.table.ends()[0] == TERMINATED)
-        terminateds = {agent: bool(settled[seat]) for agent, seat in deciding.items()}
+    def _ended(self, settled: NDArray[np.bool_], returns: NDArray[np.float64]) -> Step:
+        """Return what `step` returns at the end of a game, to all who have decided in it.
+
+        Args:
+            settled: whose reward nothing could have changed any more, bool [P].
+            returns: what each seat has got, f8 [P].
+        """
+        seats = {agent: self._seat(agent) for agent in self.agents if agent in self._decided}
+        terminateds = {agent: bool(settled[seat]) for agent, seat in seats.items()}
         truncateds = {agent: not terminated for agent, terminated in terminateds.items()}
         cut_off = any(truncateds.values())
         everything = np.ones(self.game.num_actions(self.options), np.uint8)
         return (
-            {agent: self._observed(agent, everything) for agent in deciding},
-            {agent: self._reward(agent) for agent in deciding},
+            {agent: self._observed(agent, everything) for agent in seats},
+            {agent: float(returns[seat] - self._given[seat]) for agent, seat in seats.items()},
             {**terminateds, ALL: not cut_off},
             {**truncateds, ALL: cut_off},
-            {agent: self._info(agent) for agent in deciding},
+            {agent: {"settled": terminated} for agent, terminated in terminateds.items()},
         )
 
-    def _forfeited(self, agent: str, action: int, mask: NDArray[np.uint8]) -> Any:
-        """End the game because of an illegal action."""
-        if self.illegal == "raise":
-            raise refusal(self.game, self.options, action, mask, agent)
-        seat = self.possible_agents.index(agent)
-        self.table.decisions[0, seat] += 1
-        self.table.returns[0, seat] = self._given[seat] + ILLEGAL_REWARD
-        self._finish(self.table.returns[0], np.zeros(self.options.num_players))
-        observations, rewards, terminateds, truncateds, infos = self._ended()
-        over = dict.fromkeys(terminateds, True)
-        return observations, rewards, over, dict.fromkeys(truncateds, False), {name: {"settled": True} for name in infos}
+    def _forfeited(self, seat: int) -> Step:
+        """End the game because of an illegal action in a seat."""
+        returns = self.table.returns[0].copy()
+        returns[seat] = self._given[seat] + ILLEGAL_REWARD
+        self._finish(returns, np.zeros(len(returns)))
+        return self._ended(np.ones(len(returns), np.bool_), returns)
 
     # --- what is seen ---
 
     def _acting(self) -> str:
-        return self.possible_agents[self.table.actors[0]]
+        agent: str = self.possible_agents[self.table.actors[0]]
+        return agent
+
+    def _seat(self, agent: str) -> int:
+        return self.possible_agents.index(agent)
 
     def _mask(self) -> NDArray[np.uint8]:
         mask: NDArray[np.uint8] = self.table.legal(0)[0]
         return mask
 
     def _observed(self, agent: str, mask: NDArray[np.uint8]) -> Observation:
-        views = self.table.views(0, self.possible_agents.index(agent))
+        views = self.table.views(0, self._seat(agent))
         observation = np.empty((1, self._size), np.float32)
         self.game.Observer(self.table.rules, views, self.record).write(observation)
         seen: Observation = presented("dict", observation[0], mask.copy())
         return seen
 
-    def _reward(self, agent: str) -> float:
-        """Return what an agent has got since it was last paid."""
-        seat = self.possible_agents.index(agent)
-        if not self.table.decisions[0, seat]:
-            return 0.0
-        reward = self.table.returns[0, seat] - self._given[seat]
-        self._given[seat] = self.table.returns[0, seat]
-        return float(reward)
-
     def _info(self, agent: str) -> dict[str, bool]:
-        return {"settled": bool(self.table.settled()[0][0, self.possible_agents.index(agent)])}
+        return {"settled": bool(self.table.settled()[0][0, self._seat(agent)])}
 
 
 class MaskedModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
