@@ -50,6 +50,8 @@ CURVES = {
     "vf_loss": "value_loss",
     "vf_explained_var": "explained_variance",
 }
+# Where Ray looks for the address of a cluster.
+ADDRESS = "RAY_ADDRESS"
 # Bytes of the store through which processes hand one another decisions and weights, at the least.
 STORE_BYTES = 200 * 2**20
 # Ray gives up after half a minute, which its first start on a busy machine may take.
@@ -369,19 +371,23 @@ def begin_ray(settings: dict[str, Any]) -> None:
             return
 
 
+def in_cluster() -> bool:
+    """Return whether Ray's processes are those of a cluster that runs already, not of this machine alone."""
+    return ADDRESS in os.environ
+
+
 def ray_settings(config: Config) -> dict[str, Any]:
-    """Return the arguments of ``ray.init``: processes of this machine, or those of the cluster in ``RAY_ADDRESS``."""
+    """Return the arguments of ``ray.init``: processes of this machine, or those of a cluster."""
     # Nobody was asked whether to send reports about the use of Ray.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # What goes wrong is said by this program, in one line.
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     logging.getLogger("ray.rllib").setLevel(logging.ERROR)
     settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if not IS_INSTALLED:
         # The processes import this module, and the clone need not be where Python looks for modules.
         paths = [str(PLACE), *filter(None, [os.environ.get("PYTHONPATH")])]
         settings["runtime_env"] = {"env_vars": {"PYTHONPATH": os.pathsep.join(paths)}}
-    if "RAY_ADDRESS" in os.environ:
+    if in_cluster():
         return settings
     rollout = config.num_envs * config.ppo.rollout_steps
     numbers = config.module.observation_layout(config.options, config.record).size
@@ -412,6 +418,8 @@ def algorithm_config(config: Config, steps: int) -> PPOConfig:
             rollout_fragment_length=ppo.rollout_steps,
             sample_timeout_s=None,
         )
+        # A cluster may lose a machine. Here whatever ends a process would end the next one, too.
+        .fault_tolerance(restart_failed_env_runners=in_cluster())
         .learners(num_learners=0, num_gpus_per_learner=int(device_of(config).type == "cuda"))
         .multi_agent(policies={POLICY}, policy_mapping_fn=shared_policy)
         .rl_module(rl_module_spec=RLModuleSpec(module_class=NetworkModule, model_config={"config": described}))

@@ -35,9 +35,9 @@ try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
     from torch import nn
 except ModuleNotFoundError as error:
+    lacking = str(error.name).partition(".")[0]
     raise ModuleNotFoundError(
-        f'RLlib\'s environments need {str(error.name).partition(".")[0]}, which is not installed: pip install "sleuth-env[rllib]"',
-        name=error.name,
+        f'{__name__} needs {lacking}, which is not installed: pip install "sleuth-env[rllib]"', name=lacking
     ) from error
 
 Observation = dict[str, NDArray[Any]]
