@@ -180,7 +180,7 @@ def test_the_list_of_keys_has_every_option_of_the_game_and_says_what_is_legal():
     assert "(each at least 1, at most 4096, at most 8 of them)" in listed["network.hidden"][0]
     assert "(at least 1, at most 1000000000000)" in listed["evaluation.patience"][0]
     assert "one of cpu, cuda, auto" in listed["device"][0]
-    assert "one of maskable_ppo, ppo" in listed["algorithm"][0]
+    assert "one of maskable_ppo, ppo, rllib" in listed["algorithm"][0]
     assert "more than 1 with 3 or 4 players" in listed["options.missing"][0]
     assert listed["record"] == ("the kind of observation (sheet, raw, exact)", "sheet")
     assert "relational" in listed["network.kind"][0]

@@ -170,6 +170,7 @@ FRAMEWORKS = {
         "envs/learner_table",
         "envs/observing",
         "envs/resetting",
+        "envs/rllib",
         "envs/sb3",
         "envs/solo",
         "envs/vector",
@@ -177,11 +178,12 @@ FRAMEWORKS = {
     "stable_baselines3": {"envs/sb3", "policies/trained"},
     "pyspiel": {"envs/openspiel"},
     "sb3_contrib": set(),
-    # Both of these are imported late, by `policies/export`.
-    "torch": {"policies/export", "policies/torch_module", "policies/trained"},
+    # Nothing else imports it.
+    # Both of these are imported late, by `policies/export`; `envs/rllib` is for those who have Ray and torch.
+    "torch": {"envs/rllib", "policies/export", "policies/torch_module", "policies/trained"},
     "onnx": {"policies/onnx_graph"},
     "PIL": {"drawing/canvas"},
-    "ray": {"matches/cluster"},
+    "ray": {"envs/rllib", "matches/cluster"},
     "rich": {"cli/report", "cli/screen"},
     "prompt_toolkit": {"cli/session", "cli/streams"},
 }

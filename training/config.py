@@ -131,7 +131,7 @@ class PpoConfig(Section):
 
 
 class OpponentsConfig(Section):
-    """Who sits in the other seats (``ppo``: in all): shares by which each seat is drawn."""
+    """Who sits in the other seats (``ppo``, ``rllib``: in all): shares by which each seat is drawn."""
 
     bots: dict[PlayerName, Share] = Field(
         {"random": 1.0}, max_length=64, description="share of each bot, bundled policy or policy file"
@@ -139,7 +139,7 @@ class OpponentsConfig(Section):
     past_selves: Share = Field(1.0, description="share of snapshots of the learner")
     learner: Share = Field(
         1.0,
-        description="algorithm ppo: share of the learner itself, which learns in each of its seats; "
+        description="algorithms ppo and rllib: share of the learner itself, which learns in each of its seats; "
         "it has at least one in every game",
     )
     snapshot_every: Count = Field(50_000, description="steps between two snapshots")
@@ -173,6 +173,16 @@ class CheckpointsConfig(Section):
     keep: whole(1, 1000) = Field(2, description="checkpoints kept")
 
 
+class RllibConfig(Section):
+    """How RLlib is used."""
+
+    env_runners: whole(0, 1024) = Field(
+        2,
+        description="algorithm rllib: processes that play, each an equal part of the num_envs games; "
+        "0: the learner's process plays them",
+    )
+
+
 class Config(Section):
     """A training run."""
 
@@ -183,10 +193,11 @@ class Config(Section):
     start: PolicyFile | None = Field(
         None, description="algorithm ppo: the policy file whose weights the policy begins with; null: random ones"
     )
-    algorithm: Literal["maskable_ppo", "ppo"] = Field(
+    algorithm: Literal["maskable_ppo", "ppo", "rllib"] = Field(
         "maskable_ppo",
         description="maskable_ppo: sb3-contrib's, in one seat of every game; "
-        "ppo: self-play from every seat, several times faster",
+        "ppo: self-play from every seat, several times faster; "
+        "rllib: the same by RLlib's PPO, in several processes",
     )
     seed: Seed = Field(1, description="seed of the network, of the deals and of the draws of opponents")
     threads: whole(1, 256) = Field(
@@ -210,6 +221,7 @@ class Config(Section):
     options: Annotated[Any, BeforeValidator(options_of)] = Field(description="the options of the game")
     network: NetworkConfig = NetworkConfig()
     ppo: PpoConfig = PpoConfig()
+    rllib: RllibConfig = RllibConfig()
     opponents: OpponentsConfig = OpponentsConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
     checkpoints: CheckpointsConfig = CheckpointsConfig()
@@ -239,6 +251,8 @@ class Config(Section):
         self._check_game()
         self._check_rollout()
         self._check_shards()
+        if self.algorithm == "rllib":
+            self._check_rllib()
         self._check_players()
         self._check_network()
         return self
@@ -293,8 +307,15 @@ class Config(Section):
         if self.num_envs % self.shards:
             raise mistake("shards", f"must divide num_envs = {self.num_envs}, got {self.shards}")
 
+    def _check_rllib(self) -> None:
+        for key in ("final_clip_range", "target_kl"):
+            if getattr(self.ppo, key) is not None:
+                raise mistake(f"ppo.{key}", f"must be null: RLlib has no such setting, got {getattr(self.ppo, key)}")
+        if self.num_envs % max(self.rllib.env_runners, 1):
+            raise mistake("rllib.env_runners", f"must divide num_envs = {self.num_envs}, got {self.rllib.env_runners}")
+
     def _check_players(self) -> None:
-        learner = self.opponents.learner if self.algorithm == "ppo" else 0.0
+        learner = 0.0 if self.algorithm == "maskable_ppo" else self.opponents.learner
         if sum(self.opponents.bots.values()) + self.opponents.past_selves + learner < 0.001:
             raise mistake("opponents", "the shares must add up to at least 0.001")
         for key in ("stop_at", "patience"):
@@ -303,8 +324,8 @@ class Config(Section):
 
     def _check_network(self) -> None:
         network = self.network
-        if network.kind != MLP and self.algorithm != "ppo":
-            raise mistake("network.kind", f"{network.kind!r} needs algorithm 'ppo', got {self.algorithm!r}")
+        if network.kind != MLP and self.algorithm == "maskable_ppo":
+            raise mistake("network.kind", f"{network.kind!r} needs algorithm 'ppo' or 'rllib', got {self.algorithm!r}")
         if network.card_network is not None and not self.module.SCORED:
             raise mistake("network.card_network", f"must be null: the game {self.game!r} scores no cards")
         blocks = list(self.module.action_blocks(self.options))

@@ -129,3 +129,7 @@ class Learner(Protocol):
         Whatever does not fit raises an error of any kind.
         """
         ...
+
+    def close(self) -> None:
+        """End the processes that learn with it, if there are any; it can still be asked for what it has learned."""
+        ...

@@ -193,3 +193,6 @@ class MaskableLearner:
         seed = self.config.seed
         self.model.set_random_seed(number_of(seed, "training", "network", self.steps, bits=32))
         self.env.seed(number_of(seed, "training", "games", self.steps))
+
+    def close(self) -> None:
+        """Do nothing: it has no processes."""

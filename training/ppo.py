@@ -288,6 +288,9 @@ class PpoLearner:
         for shard, state_of_shard in zip(self.shards, stored, strict=True):
             shard.restore(state_of_shard)
 
+    def close(self) -> None:
+        """Do nothing: it has no processes."""
+
 
 def compile_kernels() -> None:
     """Call every kernel of training with the types of arguments that it is called with."""

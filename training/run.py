@@ -44,6 +44,7 @@ from .opponents import League, Pool
 from .streams import number_of
 from .terminal import OutputError, Screen, out_of_memory
 from .tracking import FAILED, HURRY, PATIENCE, WELL, Tracking
+from .train import missing
 
 LOCK = "lock"
 CONFIG = "config.yaml"
@@ -173,11 +174,18 @@ class Run:
         self.learner = self._make_learner()
 
     def _make_learner(self) -> Learner:
-        # Late: each imports what the other does without.
+        # Late: each imports what the others do without.
         if self.config.algorithm == "ppo":
             from .ppo import PpoLearner
 
             return PpoLearner(self.config)
+        if self.config.algorithm == "rllib":
+            try:
+                from .rllib import RllibLearner
+            except ModuleNotFoundError as error:
+                raise ConfigError(f"algorithm: rllib needs {missing(str(error.name), 'rllib')}") from error
+
+            return RllibLearner(self.config)
         from .maskable import MaskableLearner
 
         return MaskableLearner(self.config)
@@ -321,9 +329,10 @@ class Run:
         self.tracking.keep(CONFIG)
 
     def close(self, code: int = FAILED, patience: float = PATIENCE) -> None:
-        """Let others train in the folder, after telling the trackers with which exit code the run ends."""
+        """Tell the trackers with which exit code the run ends; end the learner's processes, and let others train."""
         try:
             self.tracking.finish(code, patience)
+            self.learner.close()
         finally:
             if self.lock is not None:
                 self.lock.release()

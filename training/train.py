@@ -46,15 +46,15 @@ def guarded(module: str, arguments: Sequence[str] | None, interrupted: str) -> i
             flush()
 
 
-def missing(module: str) -> str:
-    """Say of a module that is missing where it is to be had.
+def missing(module: str, extra: str = "train") -> str:
+    """Say of a module that is missing where it is to be had: in an extra of the package, or nowhere.
 
     >>> missing("fcntl")
     'the module fcntl of Python, which this system does not have'
     """
     if module.partition(".")[0] in sys.stdlib_module_names:
         return f"the module {module} of Python, which this system does not have"
-    return f"{module}, which is not installed: {installing('train')}"
+    return f"{module}, which is not installed: {installing(extra)}"
 
 
 def installing(extra: str) -> str:
