@@ -89,9 +89,9 @@ def play_match(
     tables = np.array([np.roll(numbers, r) for r in range(rotations)], np.int32)
     check_fits("num_deals", num_deals, FinishedGames.blank(tables).size, MatchError)
     games = FinishedGames.blank(np.tile(tables, (num_deals, 1)))
-    seeds = mixed_rows(mixed_rows(np.array([seed], np.uint64)) + np.arange(num_deals, dtype=np.uint64) * GAMMA)
+    seeds = deal_seeds(seed, num_deals)
     table = Table(game, options, min(batch_size, num_deals * rotations), entries)
-    _play_all(table, np.repeat(seeds, rotations), games, progress)
+    play_games(table, np.repeat(seeds, rotations), games, progress)
     texts = [_name(seat) for seat in seats] if names is None else list(names)
     called = _entry_names(texts, [numbers.index(number) for number in range(len(entries))])
     named_seats = tuple(called[number] for number in numbers)
@@ -155,8 +155,13 @@ def _entry_names(names: Sequence[str], first_seats: Sequence[int]) -> list[str]:
     return called
 
 
-def _play_all(
-    table: Table, seeds: NDArray[np.uint64], games: FinishedGames, progress: Callable[[int], object] | None
+def deal_seeds(seed: int, num_deals: int) -> NDArray[np.uint64]:
+    """Return the seed of each deal (u8 [deals]); more deals begin with the same ones."""
+    return mixed_rows(mixed_rows(np.array([seed], np.uint64)) + np.arange(num_deals, dtype=np.uint64) * GAMMA)
+
+
+def play_games(
+    table: Table, seeds: NDArray[np.uint64], games: FinishedGames, progress: Callable[[int], object] | None = None
 ) -> None:
     """Play one game for each seed (u8 [B]), keeping the table full, and fill in the record."""
     rows = np.arange(table.num_games)
