@@ -129,6 +129,19 @@ FIRST_PARTY = {
     "matches/seating": ("checks", "game"),
     "matches/table": ("actions", "bits", "checks", "doors", "game", "memory", "matches.seating"),
     "matches/rating": (),
+    # What travels to other processes, and knows no games.
+    "matches/tasks": ("checks", "matches.seating"),
+    "matches/processes": ("matches.tasks",),
+    "matches/cluster": ("checks", "matches.seating", "matches.tasks"),
+    "matches/shards": (*("checks", "matches.cluster", "matches.processes", "matches.seating", "matches.tasks"),),
+    "matches/schedule": ("bits", "matches.match"),
+    "matches/strengths": (),
+    "matches/tournament_file": ("__version__", "checks", "files", "matches.schedule", "matches.seating"),
+    "matches/crosstable": (
+        *("matches.match", "matches.rating", "matches.schedule", "matches.strengths", "matches.tournament_file"),
+    ),
+    "matches/picture": ("checks", "matches.crosstable", "matches.seating"),
+    "matches/tournament": ("checks", "files", "game", "matches"),
     "matches/neighbours": ("files", "policies"),
     "matches/imported": ("checks", "files", "game", "matches.neighbours", "matches.seating", "policies"),
     "matches/": ("bits", "checks", "game", "memory", "matches", "policies"),
@@ -170,12 +183,15 @@ FRAMEWORKS = {
     "torch": {"policies/export", "policies/torch_module", "policies/trained"},
     "onnx": {"policies/onnx_graph"},
     "PIL": {"drawing/canvas"},
+    "choix": {"matches/strengths"},
+    "matplotlib": {"matches/picture"},
+    "ray": {"matches/cluster"},
     "rich": {"cli/report", "cli/screen"},
     "prompt_toolkit": {"cli/session", "cli/streams"},
 }
 # Those that may be imported inside functions only, so that the package does without them until they
 # are needed.
-LATE = ("stable_baselines3", "PIL", "rich", "prompt_toolkit")
+LATE = ("stable_baselines3", "PIL", "choix", "matplotlib", "ray", "rich", "prompt_toolkit")
 # Of the state's module, what a module that is given views may name: its constants.
 STATE_FUNCTIONS = {"STATE", "BLANK", "deal", "new_states", "legal", "step", "ends", "settled", "standings", "counts"}
 VIEWERS = sorted(

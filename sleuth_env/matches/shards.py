@@ -1,21 +1,72 @@
-"""Work in shards (a stand-in)."""
+"""Work in shards: tasks that are done one after the other, by several processes, or by a cluster.
+
+What work is split into depends on the work alone, never on who does it, and a task is a function of
+what it is given. So results are the same however many workers there are, and when one of them is
+killed its task is simply done again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from ..checks import check_number
+from .processes import open_processes
+from .seating import MatchError
+from .tasks import Done, Pool, Stopped, StoppedError
 
-class Pool:
+MOST_WORKERS = 1024
+
+
+def open_pool(workers: int = 1, ray: str | None = None) -> AbstractContextManager[Pool]:
+    """Return whoever does tasks while the context lasts.
+
+    Args:
+        workers: number of processes; 1 is this process itself.
+        ray: the address of a Ray cluster, or ``local`` for one that is started on this machine;
+            `workers` then means nothing.
+
+    Raises:
+        MatchError: this is not a number of workers, or there is no such cluster.
+
+    >>> with open_pool() as pool:
+    ...     pool.map(abs, [-1, 2, -3])
+    [1, 2, 3]
+    """
+    check_workers(workers)
+    if ray is not None:
+        # Late: it imports what few need.
+        from .cluster import open_cluster
+
+        return open_cluster(ray)
+    return open_processes(int(workers)) if workers > 1 else _this_process()
+
+
+def check_workers(workers: Any) -> None:
+    """Check a number of workers.
+
+    Raises:
+        MatchError: it is none.
+    """
+    check_number("workers", workers, 1, MOST_WORKERS, MatchError)
+
+
+class _ThisProcess:
     """Do tasks here, one after the other."""
 
     def map(
-        self, function: Callable[[Any], Any], tasks: Sequence[Any], done: Callable[[int, Any], object] | None = None
+        self,
+        function: Callable[[Any], Any],
+        tasks: Sequence[Any],
+        done: Done | None = None,
+        stopped: Stopped | None = None,
     ) -> list[Any]:
-        """Apply a function to each task."""
+        """Apply a function to each task, see `Pool`."""
         results = []
         for index, task in enumerate(tasks):
+            if stopped is not None and stopped():
+                raise StoppedError
             results.append(function(task))
             if done is not None:
                 done(index, results[-1])
@@ -23,6 +74,5 @@ class Pool:
 
 
 @contextmanager
-def open_pool(workers: int = 1, ray: str | None = None) -> Iterator[Pool]:
-    """Return whoever does tasks while the context lasts."""
-    yield Pool()
+def _this_process() -> Iterator[Pool]:
+    yield _ThisProcess()
