@@ -33,7 +33,7 @@ from .players import make_players, source_of
 from .rating import FinishedGames
 from .schedule import Plan, Shard, make_shards, seats_of
 from .seating import MatchError
-from .shards import open_pool
+from .shards import check_workers, open_pool
 from .table import Table
 from .tournament_file import KeptGames, Played
 
@@ -91,6 +91,7 @@ def play_tournament(
     names = _names(players)
     check_number("num_deals", num_deals, 1, MOST_DEALS, MatchError)
     check_number("seed", seed, 0, 2**64 - 1, MatchError)
+    check_workers(workers)
     # Only so that what cannot play is refused before a game.
     make_players(game, options, names, greedy, allow_pickle)
     digests = tuple(_digest(name, game) for name in names)
@@ -107,8 +108,9 @@ def play_tournament(
 
     if progress is not None:
         progress(sum(len(kept.played[shard].places) for shard in shards if shard in kept.played))
-    with open_pool(workers, ray) as pool:
-        pool.map(partial(play_shard, plan), missing, note)
+    if missing:
+        with open_pool(workers, ray) as pool:
+            pool.map(partial(play_shard, plan), missing, note)
     return sum_up_tournament(plan, game.NAME, int(num_deals), {shard: kept.played[shard] for shard in shards})
 
 
