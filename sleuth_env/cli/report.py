@@ -166,9 +166,9 @@ def tournament_lines(game: Game, result: TournamentResult, games_asked: int) -> 
     head = ["#", "player", *(["rating", "95 % interval"] if result.players[0].rating else [])]
     head += ["among all", "95 % interval"] if result.players[0].among_all else []
     rows = [[str(number), *_player_row(player)] for number, player in enumerate(result.players, 1)]
-    cross_head = ["#", "player", *(str(number) for number in range(1, len(names) + 1)), "mean", "95 % interval"]
+    cross_head = ["#", "player", *(str(number) for number in range(1, len(names) + 1)), "mean"]
     cross = [
-        [str(number), _short(player.name), *_cross_row(result, player.name), *_in_percent(player.against_each)]
+        [str(number), _short(player.name), *_cross_row(result, player.name), f"{100 * player.against_each.share:.1f}"]
         for number, player in enumerate(result.players, 1)
     ]
     nobody, truncated = (

@@ -137,7 +137,7 @@ def sum_up_tournament(plan: Plan, game: str, num_deals: int, played: Mapping[Sha
         plan: of the tournament.
         game: its name.
         num_deals: number of deals.
-        played: the games of each shard, see `make_shards`.
+        played: the games of each pair, and those of all, deal by deal, see `deals_of`.
     """
     num_seats = plan.options.num_players
     of_a_pair, of_all = games_a_deal(len(plan.players), num_seats)

@@ -5,7 +5,7 @@ Axis letters: ``B`` games, ``P`` seats, ``K`` players.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from ..bits import GAMMA, mixed_rows
 from .match import num_rotations
 
-# A shard is at least a deal at all tables of a pair. So many games fill a batch, and no more are
-# lost where the work is interrupted.
-GAMES_A_SHARD = 256
+# A shard has about so many games, or those of one deal: enough for a batch, and not too many to play
+# again where the work was interrupted.
+GAMES_A_SHARD = 64
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,13 @@ def games_a_deal(num_players: int, num_seats: int) -> tuple[int, int]:
     return of_a_pair, 2 * num_players if num_players > 2 else 0
 
 
-def make_shards(plan: Plan, num_deals: int) -> list[Shard]:
-    """Return all shards of a tournament, those of early deals first.
+def make_shards(plan: Plan, num_deals: int, played: Container[Shard] = ()) -> list[Shard]:
+    """Return the shards of a tournament that are to be played, those of early deals first.
 
-    Those of more deals begin with the same ones, but for the last of each pair.
+    Args:
+        plan: of the tournament.
+        num_deals: number of deals.
+        played: what is not, a deal each, see `deals_of`.
     """
     of_a_pair, of_all = games_a_deal(len(plan.players), plan.options.num_players)
     kinds: list[tuple[tuple[int, ...], int]] = [(pair, of_a_pair) for pair in plan.pairs]
@@ -100,8 +103,17 @@ def make_shards(plan: Plan, num_deals: int) -> list[Shard]:
     shards = []
     for pair, games in kinds:
         deals = max(1, GAMES_A_SHARD // games)
-        shards += [Shard(pair, first, min(first + deals, num_deals)) for first in range(0, num_deals, deals)]
+        for first in range(0, num_deals, deals):
+            whole = Shard(pair, first, min(first + deals, num_deals))
+            missing = [part for part in deals_of(whole) if part not in played]
+            if missing:
+                shards.append(Shard(pair, missing[0].first, missing[-1].end))
     return sorted(shards, key=lambda shard: shard.first)
+
+
+def deals_of(shard: Shard) -> list[Shard]:
+    """Return the deals of a shard as shards of their own."""
+    return [Shard(shard.pair, deal, deal + 1) for deal in range(shard.first, shard.end)]
 
 
 def seats_of(plan: Plan, shard: Shard) -> NDArray[np.int32]:

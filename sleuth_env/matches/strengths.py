@@ -6,7 +6,7 @@ proportion to its strength and number of seats, whoever else was there; games th
 nothing. That makes every game a comparison of its winner with each other seat, and a tournament a
 matrix of comparisons, from which choix finds the most likely strengths (Maystre and Grossglauser,
 "Fast and Accurate Inference of Plackett-Luce Models", 2015).
-Axis letters: ``D`` deals, ``K`` players.
+Axis letters: ``D`` deals, ``K`` players, ``R`` resamples.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Strength:
     Args:
         rating: its logarithm of the strength; 400 more are ten wins to one. The mean strength of all
             players has the rating 0.
-        low, high: the ends of the 95 % interval, by a bootstrap over deals.
+        low, high: the ends of the 95 % interval, by a bootstrap over deals. It holds what it says from
+            three deals on.
     """
 
     rating: float
@@ -60,8 +61,7 @@ def strengths(wins: NDArray[np.float64], seed: int) -> list[Strength] | None:
     deals, players, _ = wins.shape
     made_up = MADE_UP * (1 - np.eye(players))
     best = _fitted(choix, wins.sum(axis=0) + made_up)
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(deals, np.full(deals + 1, 1 / (deals + 1)), RESAMPLES).astype(float)
+    drawn = drawn_deals(deals, np.random.default_rng(seed))
     resampled = np.einsum("rd,dij->rij", drawn[:, :-1], wins)
     resampled += np.maximum(drawn[:, -1], LEAST / MADE_UP)[:, None, None] * made_up
     found = np.array([_rating(_fitted(choix, one, best)) for one in resampled])
@@ -72,6 +72,11 @@ def strengths(wins: NDArray[np.float64], seed: int) -> list[Strength] | None:
         Strength(*(round(float(number), 2) for number in numbers))
         for numbers in zip(rating, np.minimum(low, rating), np.maximum(high, rating), strict=True)
     ]
+
+
+def drawn_deals(deals: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return how often each deal, and last the one that is made up, is drawn in each resample (f8 [R, D + 1])."""
+    return rng.multinomial(deals, np.full(deals + 1, 1 / (deals + 1)), RESAMPLES).astype(np.float64)
 
 
 def _fitted(choix: Any, wins: NDArray[np.float64], start: NDArray[np.float64] | None = None) -> NDArray[np.float64]:

@@ -31,7 +31,7 @@ from .match import deal_seeds, play_games
 from .neighbours import search_current_folder
 from .players import make_players, source_of
 from .rating import FinishedGames
-from .schedule import Plan, Shard, make_shards, seats_of
+from .schedule import Plan, Shard, deals_of, make_shards, seats_of
 from .seating import MatchError
 from .shards import check_workers, open_pool
 from .table import Table
@@ -96,9 +96,8 @@ def play_tournament(
     make_players(game, options, names, greedy, allow_pickle)
     digests = tuple(_digest(name, game) for name in names)
     plan = Plan(game.__name__, options, names, digests, int(seed), greedy, allow_pickle)
-    shards = make_shards(plan, int(num_deals))
     kept = KeptGames(plan, keep)
-    missing = [shard for shard in shards if shard not in kept.played]
+    missing = make_shards(plan, int(num_deals), kept.played)
 
     def note(index: int, played: Played) -> None:
         """Keep the games of a shard."""
@@ -106,12 +105,13 @@ def play_tournament(
         if progress is not None:
             progress(len(played.places))
 
+    wanted = [deal for shard in make_shards(plan, int(num_deals)) for deal in deals_of(shard)]
     if progress is not None:
-        progress(sum(len(kept.played[shard].places) for shard in shards if shard in kept.played))
+        progress(sum(len(kept.played[deal].places) for deal in wanted if deal in kept.played))
     if missing:
         with open_pool(workers, ray) as pool:
             pool.map(partial(play_shard, plan), missing, note)
-    return sum_up_tournament(plan, game.NAME, int(num_deals), {shard: kept.played[shard] for shard in shards})
+    return sum_up_tournament(plan, game.NAME, int(num_deals), {deal: kept.played[deal] for deal in wanted})
 
 
 def play_shard(plan: Plan, shard: Shard) -> Played:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .. import __version__
 from ..checks import shown
 from ..files import read_bytes
-from .schedule import Plan, Shard, games_a_deal
+from .schedule import Plan, Shard, deals_of, games_a_deal
 from .seating import MatchError
 
 FORM = "sleuth tournament 1"
@@ -43,7 +43,7 @@ class Played:
 class KeptGames:
     """The games of a tournament that have been played, in a file where one is named.
 
-    To be read: `played`, by shard.
+    To be read: `played`, each deal as a shard of its own.
 
     Args:
         plan: of the tournament.
@@ -67,7 +67,7 @@ class KeptGames:
         Raises:
             OSError: they cannot be written.
         """
-        self.played[shard] = played
+        self._note(shard, played)
         if self._path is None:
             return
         about = {
@@ -83,6 +83,12 @@ class KeptGames:
             file.flush()
             os.fsync(file.fileno())
         self._is_begun = True
+
+    def _note(self, shard: Shard, played: Played) -> None:
+        games = len(played.places) // (shard.end - shard.first)
+        for number, deal in enumerate(deals_of(shard)):
+            part = slice(number * games, (number + 1) * games)
+            self.played[deal] = Played(played.places[part], played.rewards[part], played.truncated[part])
 
     def _read(self, path: Path) -> None:
         try:
@@ -104,7 +110,7 @@ class KeptGames:
                 shard, played = _shard(json.loads(line), self._plan)
             except (ValueError, TypeError, KeyError, RecursionError) as error:
                 raise MatchError(f"{path} is damaged in line {number}: choose another file") from error
-            self.played[shard] = played
+            self._note(shard, played)
         if rest:
             os.truncate(path, len(content) - len(rest))
 
