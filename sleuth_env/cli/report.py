@@ -23,7 +23,10 @@ NOTES = (
     "Intervals: Wilson's, clustered by deal. fair: the win share of equally good players.",
     "reward: of a seat in a game.",
 )
-RATED = ("Ratings: 400 points are ten wins to one, and 0 is the mean strength; intervals by a bootstrap over deals.",)
+RATED = (
+    "Ratings: 400 points are ten wins to one, and 0 is the mean strength;",
+    "their intervals: a bootstrap over deals.",
+)
 UNRATED = 'There are no ratings: they need choix: pip install "sleuth-env[tournament]"'
 
 
