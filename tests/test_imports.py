@@ -141,7 +141,7 @@ FIRST_PARTY = {
         *("matches.match", "matches.rating", "matches.schedule", "matches.strengths", "matches.tournament_file"),
     ),
     "matches/picture": ("checks", "matches.crosstable", "matches.seating"),
-    "matches/tournament": ("checks", "files", "game", "matches"),
+    "matches/tournament": ("checks", "files", "game", "matches", "memory"),
     "matches/neighbours": ("files", "policies"),
     "matches/imported": ("checks", "files", "game", "matches.neighbours", "matches.seating", "policies"),
     "matches/": ("bits", "checks", "game", "memory", "matches", "policies"),

@@ -344,16 +344,18 @@ def test_a_player_file_that_changes_while_it_plays_is_noticed(small_shards: None
         ("something else\n", "does not keep the games of a tournament"),
         ("[1]\n", "does not keep the games of a tournament"),
         ('{"form": "sleuth tournament 1"}\n', "does not keep the games of a tournament"),
-        (None, "is damaged in line 2"),
+        (9, "is damaged in line 2"),
+        (10**400, "is damaged in line 2"),
     ],
+    ids=["text", "line", "list", "header", "place", "number"],
 )
 def test_a_file_that_keeps_no_games_is_refused_and_left_as_it_is(
-    content: str | None, message: str, tmp_path: Path
+    content: str | int, message: str, tmp_path: Path
 ) -> None:
     keep = tmp_path / "games.jsonl"
-    if content is None:
+    if isinstance(content, int):
         play_tournament(sleuth, SHORT, ["random", "cautious"], 1, keep=keep)
-        content = keep.read_text().replace('"places":[[', '"places":[[9,')
+        content = re.sub(r"\[\[(\d)", f"[[{content}", keep.read_text())
     keep.write_text(content)
     with pytest.raises(MatchError, match=re.escape(message)):
         play_tournament(sleuth, SHORT, ["random", "cautious"], 1, keep=keep)
@@ -427,6 +429,7 @@ WRONG = [
     ("sheet random --png picture.jpg", "--png must be a file that ends in .png, got 'picture.jpg'"),
     ("sheet random --png nowhere/picture.png", "nowhere/picture.png cannot be written: its folder does not exist"),
     ("sheet random --keep nowhere/games", "nowhere/games cannot be written: its folder does not exist"),
+    ("sheet random --keep -", "--keep must be a file, got '-'"),
     ("sheet random --keep games --json ./games", "--json and --keep must be different files"),
     ("sheet mine.safetensors --keep mine.safetensors", "it is the file of the player mine.safetensors"),
 ]

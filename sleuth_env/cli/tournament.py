@@ -78,6 +78,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _check_files(args: argparse.Namespace) -> None:
     """Find out before a long run, not after it, that something cannot be written."""
+    if args.keep == "-":
+        raise CommandError("--keep must be a file, got '-'")
     named = {name: getattr(args, name) for name in ("json", "png", "keep") if getattr(args, name) is not None}
     for name in named.values():
         check_writable(name)

@@ -26,18 +26,22 @@ import numpy as np
 from ..checks import check_number, is_collection, shown
 from ..files import read_bytes
 from ..game import Game, check_game, check_options, load_game
+from ..memory import check_fits
 from .crosstable import TournamentResult, sum_up_tournament
 from .match import deal_seeds, play_games
 from .neighbours import search_current_folder
 from .players import make_players, source_of
 from .rating import FinishedGames
-from .schedule import Plan, Shard, deals_of, make_shards, seats_of
+from .schedule import Plan, Shard, deals_of, games_a_deal, make_shards, seats_of
 from .seating import MatchError
 from .shards import check_workers, open_pool
 from .table import Table
 from .tournament_file import KeptGames, Played
 
 MOST_DEALS = 10**7
+# Bytes, about, of what is known of a game for each seat, and of a deal of a pair besides.
+SEAT_SIZE = 40
+DEAL_SIZE = 1500
 BATCH_SIZE = 512
 
 
@@ -92,6 +96,10 @@ def play_tournament(
     check_number("num_deals", num_deals, 1, MOST_DEALS, MatchError)
     check_number("seed", seed, 0, 2**64 - 1, MatchError)
     check_workers(workers)
+    pairs = len(names) * (len(names) - 1) // 2
+    of_a_pair, of_all = games_a_deal(len(names), options.num_players)
+    size = (pairs * of_a_pair + of_all) * options.num_players * SEAT_SIZE + (pairs + 1) * DEAL_SIZE
+    check_fits("num_deals", int(num_deals), size, MatchError)
     # Only so that what cannot play is refused before a game.
     make_players(game, options, names, greedy, allow_pickle)
     digests = tuple(_digest(name, game) for name in names)

@@ -108,7 +108,7 @@ class KeptGames:
         for number, line in enumerate(lines[1:], 2):
             try:
                 shard, played = _shard(json.loads(line), self._plan)
-            except (ValueError, TypeError, KeyError, RecursionError) as error:
+            except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
                 raise MatchError(f"{path} is damaged in line {number}: choose another file") from error
             self._note(shard, played)
         if rest:
@@ -169,7 +169,7 @@ def _shard(about: Any, plan: Plan) -> tuple[Shard, Played]:
     """Return what a line says of a shard.
 
     Raises:
-        ValueError, TypeError, KeyError: it says nothing of the kind.
+        ValueError, TypeError, KeyError, OverflowError: it says nothing of the kind.
     """
     first, end = (int(number) for number in about["deals"])
     pair = tuple(plan.players.index(name) for name in about["pair"])
