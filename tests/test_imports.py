@@ -138,6 +138,14 @@ FIRST_PARTY = {
     "matches/processes": ("matches.tasks",),
     "matches/cluster": ("checks", "matches.seating", "matches.tasks"),
     "matches/shards": (*("checks", "matches.cluster", "matches.processes", "matches.seating", "matches.tasks"),),
+    "matches/schedule": ("bits", "matches.match"),
+    "matches/strengths": (),
+    "matches/tournament_file": ("__version__", "checks", "files", "matches.schedule", "matches.seating"),
+    "matches/crosstable": (
+        *("matches.match", "matches.rating", "matches.schedule", "matches.strengths", "matches.tournament_file"),
+    ),
+    "matches/picture": ("checks", "matches.crosstable", "matches.seating"),
+    "matches/tournament": ("checks", "files", "game", "matches", "memory"),
     "matches/neighbours": ("files", "policies"),
     "matches/imported": ("checks", "files", "game", "matches.neighbours", "matches.seating", "policies"),
     "matches/": ("bits", "checks", "game", "memory", "matches", "policies"),
@@ -183,13 +191,15 @@ FRAMEWORKS = {
     "torch": {"envs/rllib", "policies/export", "policies/torch_module", "policies/trained"},
     "onnx": {"policies/onnx_graph"},
     "PIL": {"drawing/canvas"},
+    "choix": {"matches/strengths"},
+    "matplotlib": {"matches/picture"},
     "ray": {"envs/rllib", "matches/cluster"},
     "rich": {"cli/report", "cli/screen"},
     "prompt_toolkit": {"cli/session", "cli/streams"},
 }
 # Those that may be imported inside functions only, so that the package does without them until they
 # are needed.
-LATE = ("stable_baselines3", "PIL", "ray", "rich", "prompt_toolkit")
+LATE = ("stable_baselines3", "PIL", "choix", "matplotlib", "ray", "rich", "prompt_toolkit")
 # Of the state's module, what a module that is given views may name: its constants.
 STATE_FUNCTIONS = {"STATE", "BLANK", "deal", "new_states", "legal", "step", "ends", "settled", "standings", "counts"}
 VIEWERS = sorted(

@@ -35,6 +35,7 @@ EXIT_CODES = (
 COMMANDS = {
     "match": "let bots and policy files play many games",
     "evaluate": "let a policy file play against tables of bots",
+    "tournament": "let everybody play against everybody, and rate them",
     "replay": "tell a game text step by step",
     "play": "play a game in the terminal",
     "compile": "compile everything beforehand, so that later starts are quick",

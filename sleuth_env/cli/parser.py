@@ -37,6 +37,12 @@ class Parser(argparse.ArgumentParser):
 class Help(argparse.ArgumentDefaultsHelpFormatter):
     """Show indented lines, such as examples, as they are, and defaults that say something."""
 
+    def add_argument(self, action: argparse.Action) -> None:
+        """Add an argument; the names of commands are indented by more than argparse makes room for."""
+        super().add_argument(action)
+        if action.nargs == argparse.PARSER:
+            self._action_max_length += self._indent_increment
+
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return "\n".join(line if line.startswith(" ") else textwrap.fill(line, width) for line in text.splitlines())
 

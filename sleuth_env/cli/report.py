@@ -11,6 +11,7 @@ from typing import Any
 
 from ..checks import one_line
 from ..game import Game, Told, has_part, needed
+from ..matches.crosstable import PlayerResult, Share, TournamentResult
 from ..matches.rating import Entry, MatchResult
 from ..options import described
 from .streams import show, write_text
@@ -22,6 +23,11 @@ NOTES = (
     "Intervals: Wilson's, clustered by deal. fair: the win share of equally good players.",
     "reward: of a seat in a game.",
 )
+RATED = (
+    "Ratings: 400 points are ten wins to one, and 0 is the mean strength;",
+    "their intervals: a bootstrap over deals.",
+)
+UNRATED = 'There are no ratings: they need choix: pip install "sleuth-env[tournament]"'
 
 
 @contextmanager
@@ -138,17 +144,74 @@ def _evaluation_row(result: MatchResult, of_games: Sequence[str]) -> list[str]:
 
 def _heading(game: Game, result: MatchResult, games_asked: int) -> list[str]:
     rounded = f" (rounded up from {games_asked})" if result.games != games_asked else ""
-    defaults = {about.name: about.default for about in described(game.Options)}
-    changed = [
-        f"{name}={value}" for name, value in result.options.items() if value != defaults[name] and name != "num_players"
-    ]
     if result.rotations > 1:
         turned = f"in {result.rotations} rotations of the seats"
     else:
         turned = "once each, as every rotation of the seats is the same table"
     games = f"{_counted(result.games, 'game')}{rounded}: {_counted(result.deals, 'deal')} {turned}"
-    lines = [f"{len(result.seats)} players, seed {result.seed}, {games}"]
-    return [*lines, f"options: {' '.join(changed)}"] if changed else lines
+    return [f"{len(result.seats)} players, seed {result.seed}, {games}", *_changed(game, result.options)]
+
+
+def _changed(game: Game, options: dict[str, Any]) -> list[str]:
+    """Return a line with the options that are not the defaults; none where all are."""
+    defaults = {about.name: about.default for about in described(game.Options)}
+    changed = [
+        f"{name}={value}" for name, value in options.items() if value != defaults[name] and name != "num_players"
+    ]
+    return [f"options: {' '.join(changed)}"] if changed else []
+
+
+def tournament_lines(game: Game, result: TournamentResult, games_asked: int) -> list[str]:
+    """Return the result of a tournament as text: a table of the players, and a cross table."""
+    names = [player.name for player in result.players]
+    rounded = f" (rounded up from {games_asked})" if result.games_of_a_pair != games_asked else ""
+    together = f", {result.games_of_all} all together" if result.games_of_all else ""
+    head = ["#", "player", *(["rating", "95 % interval"] if result.players[0].rating else [])]
+    head += ["among all", "95 % interval"] if result.players[0].among_all else []
+    rows = [[str(number), *_player_row(player)] for number, player in enumerate(result.players, 1)]
+    cross_head = ["#", "player", *(str(number) for number in range(1, len(names) + 1)), "mean"]
+    cross = [
+        [str(number), _short(player.name), *_cross_row(result, player.name), f"{100 * player.against_each.share:.1f}"]
+        for number, player in enumerate(result.players, 1)
+    ]
+    nobody, truncated = (
+        sum(getattr(pair, name) for pair in result.pairs) / len(result.pairs) for name in ("nobody_won", "truncated")
+    )
+    return [
+        f"{len(names)} players at tables of {result.options['num_players']}, seed {result.seed}, "
+        f"{_counted(result.games, 'game')} over {_counted(result.deals, 'deal')}:",
+        f"{result.games_of_a_pair} of each two players{rounded}{together}",
+        *_changed(game, result.options),
+        "",
+        *_aligned([head, *rows], 2),
+        "",
+        "What the row won against the column, in percent:",
+        "",
+        *_aligned([cross_head, *cross], 2),
+        "",
+        f"Nobody won {_percent(nobody)} of the games of two players, {_percent(truncated)} were truncated.",
+        *(RATED if result.players[0].rating else [UNRATED]),
+        f"among all: won by a seat at the tables of all players; fair is {_percent(result.fair_share)}."
+        if result.games_of_all
+        else "There are no tables of all players: a pair's are those of two.",
+        "Intervals of win shares: Wilson's, clustered by deal.",
+    ]
+
+
+def _player_row(player: PlayerResult) -> list[str]:
+    rating = player.rating
+    rated = [] if rating is None else [f"{rating.rating:+.0f}", f"{rating.low:+.0f} to {rating.high:+.0f}"]
+    among = [] if player.among_all is None else _in_percent(player.among_all)
+    return [_short(player.name), *rated, *among]
+
+
+def _cross_row(result: TournamentResult, name: str) -> list[str]:
+    others = [player.name for player in result.players]
+    return ["-" if name == other else f"{100 * result.share(name, other).share:.1f}" for other in others]
+
+
+def _in_percent(share: Share) -> list[str]:
+    return [f"{100 * share.share:.1f}", f"{100 * share.low:.1f} to {100 * share.high:.1f}"]
 
 
 # --- what a game counts ---
@@ -207,15 +270,15 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Align columns, the first to the left, the others to the right."""
+def _aligned(rows: Sequence[Sequence[str]], names: int = 1) -> list[str]:
+    """Align columns, those of the names to the left, the others to the right."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table.grid(padding=(0, 2))
     for number in range(len(rows[0])):
-        table.add_column(justify="right" if number else "left", no_wrap=True)
+        table.add_column(justify="left" if number < names else "right", no_wrap=True)
     for row in rows:
         table.add_row(*map(Text, row))
     file = io.StringIO()

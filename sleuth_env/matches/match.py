@@ -198,8 +198,7 @@ def _match(
     check_fits("num_deals", num_deals, FinishedGames.blank(tables).size, MatchError)
     called = _entry_names(texts, [numbers.index(number) for number in range(len(entries))])
     seats = np.tile(tables, (num_deals, 1))
-    seeds = mixed_rows(mixed_rows(np.array([seed], np.uint64)) + np.arange(num_deals, dtype=np.uint64) * GAMMA)
-    seeds = np.repeat(seeds, rotations)
+    seeds = np.repeat(deal_seeds(seed, num_deals), rotations)
     play = partial(_played, game, options, entries, batch_size)
     if pool is None:
         games = play((seats, seeds), progress)
@@ -250,7 +249,7 @@ def _played(
     shard: tuple[NDArray[np.int32], NDArray[np.uint64]],
     progress: Callable[[int], object] | None = None,
 ) -> FinishedGames:
-    """Play games, keeping the table full.
+    """Play games and return their record.
 
     Args:
         game: a game module.
@@ -263,6 +262,19 @@ def _played(
     seats, seeds = shard
     table = Table(game, options, min(batch_size, len(seeds)), entries)
     games = FinishedGames.blank(seats)
+    play_games(table, seeds, games, progress)
+    return games
+
+
+def deal_seeds(seed: int, num_deals: int) -> NDArray[np.uint64]:
+    """Return the seed of each deal (u8 [deals]); more deals begin with the same ones."""
+    return mixed_rows(mixed_rows(np.array([seed], np.uint64)) + np.arange(num_deals, dtype=np.uint64) * GAMMA)
+
+
+def play_games(
+    table: Table, seeds: NDArray[np.uint64], games: FinishedGames, progress: Callable[[int], object] | None = None
+) -> None:
+    """Play one game for each seed (u8 [B]), keeping the table full, and fill in the record."""
     rows = np.arange(table.num_games)
     playing = rows.copy()
     dealt = len(rows)
@@ -282,7 +294,6 @@ def _played(
         rows = np.setdiff1d(rows, done[len(fresh) :])
         if progress is not None:
             progress(len(done))
-    return games
 
 
 def _note(table: Table, rows: NDArray[np.int64], at: NDArray[np.int64], games: FinishedGames) -> None:

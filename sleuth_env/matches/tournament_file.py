@@ -1,0 +1,189 @@
+"""The games of a tournament in a file, in which they are kept as they are played.
+
+A line of JSON says of which tournament they are, and one each has the games of a shard: where the
+work ends in the middle of a line, that shard is played again.
+Axis letters: ``B`` games, ``P`` seats.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import __version__
+from ..checks import shown
+from ..files import read_bytes
+from .schedule import Plan, Shard, deals_of, games_a_deal
+from .seating import MatchError
+
+FORM = "sleuth tournament 1"
+
+
+@dataclass(frozen=True)
+class Played:
+    """How the games of a shard ended.
+
+    Args:
+        places: i4 [B, P], see `Game.standings`.
+        rewards: f8 [B, P].
+        truncated: bool [B].
+    """
+
+    places: NDArray[np.int32]
+    rewards: NDArray[np.float64]
+    truncated: NDArray[np.bool_]
+
+
+class KeptGames:
+    """The games of a tournament that have been played, in a file where one is named.
+
+    To be read: `played`, each deal as a shard of its own.
+
+    Args:
+        plan: of the tournament.
+        path: of the file, which is made when the first games are added; None for none.
+
+    Raises:
+        MatchError: the file cannot be read, does not keep games, or is of another tournament.
+    """
+
+    def __init__(self, plan: Plan, path: str | os.PathLike[str] | None) -> None:
+        self.played: dict[Shard, Played] = {}
+        self._plan = plan
+        self._path = None if path is None else Path(path)
+        self._is_begun = False
+        if self._path is not None:
+            self._read(self._path)
+
+    def add(self, shard: Shard, played: Played) -> None:
+        """Add the games of a shard.
+
+        Raises:
+            OSError: they cannot be written.
+        """
+        self._note(shard, played)
+        if self._path is None:
+            return
+        about = {
+            "pair": [self._plan.players[number] for number in shard.pair],
+            "deals": [shard.first, shard.end],
+            "places": played.places.tolist(),
+            "rewards": played.rewards.tolist(),
+            "truncated": played.truncated.astype(int).tolist(),
+        }
+        content = _line(about) if self._is_begun else _line(_header(self._plan)) + _line(about)
+        with self._path.open("ab") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        self._is_begun = True
+
+    def _note(self, shard: Shard, played: Played) -> None:
+        games = len(played.places) // (shard.end - shard.first)
+        for number, deal in enumerate(deals_of(shard)):
+            part = slice(number * games, (number + 1) * games)
+            self.played[deal] = Played(played.places[part], played.rewards[part], played.truncated[part])
+
+    def _read(self, path: Path) -> None:
+        try:
+            content = read_bytes(path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise MatchError(f"{path} cannot be read: {error.strerror or error}") from error
+        # What follows the last end of a line was not written to its end.
+        *lines, rest = content.split(b"\n")
+        header = _line(_header(self._plan))
+        if not (lines or header.startswith(rest)):
+            raise MatchError(f"{path} does not keep the games of a tournament: choose another file")
+        if lines:
+            _check_header(path, lines[0], _header(self._plan))
+            self._is_begun = True
+        for number, line in enumerate(lines[1:], 2):
+            try:
+                shard, played = _shard(json.loads(line), self._plan)
+            except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+                raise MatchError(f"{path} is damaged in line {number}: choose another file") from error
+            self._note(shard, played)
+        if rest:
+            os.truncate(path, len(content) - len(rest))
+
+
+def _line(content: dict[str, Any]) -> bytes:
+    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
+
+
+def _header(plan: Plan) -> dict[str, Any]:
+    return {
+        "form": FORM,
+        "version": __version__,
+        "game": plan.module,
+        "options": asdict(plan.options),
+        "seed": plan.seed,
+        "greedy": plan.greedy,
+        "players": list(plan.players),
+        "files": list(plan.digests),
+    }
+
+
+def _check_header(path: Path, line: bytes, expected: dict[str, Any]) -> None:
+    """Check that a file is of this tournament.
+
+    Raises:
+        MatchError: it is not; the message says how the other one differs.
+    """
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or found.get("form") != FORM or found.keys() != expected.keys():
+        raise MatchError(f"{path} does not keep the games of a tournament: choose another file")
+    # As they are after a way through JSON.
+    expected = json.loads(_line(expected))
+    for name in expected:
+        if found[name] == expected[name]:
+            continue
+        if name == "files" and isinstance(found[name], list):
+            changed = [
+                player
+                for player, old, new in zip(expected["players"], found[name], expected[name], strict=False)
+                if old != new
+            ]
+            raise MatchError(
+                f"{path}: the file of the player {', '.join(changed)} has changed since these games were played: "
+                "choose another file to play them again"
+            )
+        raise MatchError(
+            f"{path} is of another tournament: its {name} is {shown(found[name])}, and not {shown(expected[name])}: "
+            "choose another file"
+        )
+
+
+def _shard(about: Any, plan: Plan) -> tuple[Shard, Played]:
+    """Return what a line says of a shard.
+
+    Raises:
+        ValueError, TypeError, KeyError, OverflowError: it says nothing of the kind.
+    """
+    first, end = (int(number) for number in about["deals"])
+    pair = tuple(plan.players.index(name) for name in about["pair"])
+    if not 0 <= first < end or pair not in ((), *plan.pairs):
+        raise ValueError
+    num_seats = plan.options.num_players
+    places = np.array(about["places"])
+    rewards = np.array(about["rewards"], np.float64)
+    truncated = np.array(about["truncated"])
+    games = (end - first) * games_a_deal(len(plan.players), num_seats)[not pair]
+    if places.dtype.kind != "i" or truncated.dtype.kind != "i" or not np.isfinite(rewards).all():
+        raise ValueError
+    if places.shape != (games, num_seats) or rewards.shape != places.shape or truncated.shape != (games,):
+        raise ValueError
+    if places.min() < 0 or places.max() > num_seats or not np.isin(truncated, (0, 1)).all():
+        raise ValueError
+    return Shard(pair, first, end), Played(places.astype(np.int32), rewards, truncated.astype(np.bool_))
