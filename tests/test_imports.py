@@ -139,6 +139,9 @@ FIRST_PARTY = {
     "envs/rendering": ("checks", "game"),
     "envs/aec": ("actions", "checks", "game", "envs.binding", "envs.rendering", "envs.snapshot"),
     "envs/wrappers": ("actions", "checks", "envs.aec", "envs.snapshot"),
+    # Faces of other libraries.
+    "envs/supersuit": ("checks",),
+    "envs/tianshou": ("envs.solo",),
     "envs/": ("actions", "checks", "game", "memory", "threads", "matches", "envs"),
     # It uses all that a user may use.
     "compilation": ("game", "kernels", "matches", "policies", "envs", "trainer"),
@@ -153,7 +156,7 @@ FIRST_PARTY = {
 }
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
-    "pettingzoo": {"envs/aec", "envs/wrappers", "holmes_v0", "sleuth_v0"},
+    "pettingzoo": {"envs/aec", "envs/supersuit", "envs/wrappers", "holmes_v0", "sleuth_v0"},
     "gymnasium": {
         "__init__",
         "envs/aec",
@@ -162,12 +165,16 @@ FRAMEWORKS = {
         "envs/resetting",
         "envs/sb3",
         "envs/solo",
+        "envs/supersuit",
+        "envs/tianshou",
         "envs/vector",
     },
-    "stable_baselines3": {"envs/sb3", "policies/trained"},
+    "stable_baselines3": {"envs/sb3", "envs/supersuit", "policies/trained"},
+    "supersuit": {"envs/supersuit"},
+    "tianshou": {"envs/tianshou"},
     "sb3_contrib": set(),
     # Both of these are imported late, by `policies/export`.
-    "torch": {"policies/export", "policies/torch_module", "policies/trained"},
+    "torch": {"envs/tianshou", "policies/export", "policies/torch_module", "policies/trained"},
     "onnx": {"policies/onnx_graph"},
     "PIL": {"drawing/canvas"},
     "rich": {"cli/report", "cli/screen"},
