@@ -56,7 +56,7 @@ def train(task: Task, steps: int, seed: int) -> PPO:
         pop=learners,
         max_steps=steps,
         evo_steps=4 * BATCH,
-        eval_loop=2,
+        eval_steps=256,
         selection_strategy=TournamentSelection(2, elitism=True, population_size=POPULATION),
         # Learning rates only: a network that changes its shape would be another one to judge.
         mutation=Mutations(0.5, 0, 0, parameters=0, activation=0, rl_hp=0.5, rand_seed=seed),

@@ -165,7 +165,6 @@ FRAMEWORKS = {
         "envs/resetting",
         "envs/sb3",
         "envs/solo",
-        "envs/supersuit",
         "envs/tianshou",
         "envs/vector",
     },

@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
-from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
 from ..checks import check_number, check_seed
 
@@ -22,12 +21,28 @@ try:
     import supersuit
     from stable_baselines3.common.vec_env import VecEnvWrapper
 except ModuleNotFoundError as error:
-    raise ImportError('this face needs SuperSuit and MaskablePPO: pip install "sleuth-env[supersuit]"') from error
+    lacking = str(error.name).partition(".")[0]
+    message = f'{__name__} needs {lacking}, which is not installed: pip install "sleuth-env[supersuit]"'
+    raise ModuleNotFoundError(message, name=lacking) from error
 
 MASKS = "action_masks"
+SETTLED = "settled"
+AT_THE_END = "settled_at_the_end"
 
 
-class SeatsVecEnv(VecEnvWrapper):  # type: ignore[misc] # without their types where they are not installed
+class _TurnsInParallel(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc] # PettingZoo has no type information
+    """PettingZoo's wrapper, but whose reward was settled is said by another name, too.
+
+    SuperSuit puts the infos of the next game over those of the one that has ended.
+    """
+
+    def step(self, actions: dict[str, Any]) -> tuple[Any, ...]:
+        """Take the action of whoever is to act."""
+        *outcome, infos = super().step(actions)
+        return (*outcome, {agent: {**info, AT_THE_END: info[SETTLED]} for agent, info in infos.items()})
+
+
+class SeatsVecEnv(VecEnvWrapper):
     """All seats of ``B`` games, one row each, for MaskablePPO: ``B * P`` rows, game by game.
 
     Whoever has nothing to decide has one legal action, the first, which nothing comes of: its
@@ -52,33 +67,33 @@ class SeatsVecEnv(VecEnvWrapper):  # type: ignore[misc] # without their types wh
 
     def __init__(self, env: AECEnv[str, Any, Any], num_games: int = 1, seed: int | None = 0) -> None:
         number = check_number("num_games", num_games, 1)
-        games = supersuit.pettingzoo_env_to_vec_env_v1(turn_based_aec_to_parallel(env))
+        games = supersuit.pettingzoo_env_to_vec_env_v1(_TurnsInParallel(env))
         joined = supersuit.concat_vec_envs_v1(games, number, base_class="stable_baselines3")
-        super().__init__(joined, _vector_space(env.observation_space(env.possible_agents[0])))
+        super().__init__(joined, env.observation_space(env.possible_agents[0])["observation"])
+        # Its own wrapper for Stable-Baselines3 hands no seed on, and tells the two ends of a game apart no more.
+        self._games: Any = joined.venv
         self._masks: NDArray[np.bool_] = np.zeros((self.num_envs, joined.action_space.n), np.bool_)
         self.seed(seed)
 
     def seed(self, seed: int | None = None) -> list[int | None]:
         """Seed all games, and deal them again."""
         number = check_seed(seed)
-        # SuperSuit's own wrapper for Stable-Baselines3 hands no seed on.
-        observations, _ = self.venv.venv.reset(seed=number)
-        self._vectors(observations)
+        self._vectors(self._games.reset(seed=number)[0])
         return [number] * self.num_envs
 
     def reset(self) -> NDArray[np.float32]:
         """Deal every game again; return what each seat sees (f4 [B * P, N])."""
-        return self._vectors(self.venv.reset())
+        return self._vectors(self._games.reset()[0])
 
     def step_wait(self) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
         """Return observations (f4 [B * P, N]), what each seat got by this step, which games have ended, and infos."""
-        observations, rewards, terminated, truncated, infos = self.venv.venv.step_wait()
+        observations, rewards, terminated, truncated, infos = self._games.step_wait()
         done = (terminated > 0) | (truncated > 0)
-        told = [dict(info) for info in infos]
+        told = [{**info, SETTLED: info[AT_THE_END]} for info in infos]
         for row in np.flatnonzero(done).tolist():
             about = told[row]
             about["terminal_observation"] = about["terminal_observation"]["observation"]
-            about["TimeLimit.truncated"] = bool(truncated[row] and not terminated[row] and not about["settled"])
+            about["TimeLimit.truncated"] = bool(truncated[row] and not terminated[row] and not about[SETTLED])
         return self._vectors(observations), rewards, done, told
 
     def _vectors(self, observations: dict[str, NDArray[Any]]) -> NDArray[np.float32]:
@@ -105,7 +120,3 @@ class SeatsVecEnv(VecEnvWrapper):  # type: ignore[misc] # without their types wh
         if method_name != MASKS:
             raise AttributeError(f"the games of a {type(self).__name__} have no method {method_name!r} of their own")
         return list(self.action_masks()[list(self._get_indices(indices))])
-
-
-def _vector_space(space: spaces.Dict) -> spaces.Space[Any]:
-    return space["observation"]

@@ -26,7 +26,9 @@ try:
     from tianshou.utils.net.common import Net
     from tianshou.utils.net.discrete import DiscreteActor
 except ModuleNotFoundError as error:
-    raise ImportError('this face needs Tianshou: pip install "sleuth-env[tianshou]"') from error
+    lacking = str(error.name).partition(".")[0]
+    message = f'{__name__} needs {lacking}, which is not installed: pip install "sleuth-env[tianshou]"'
+    raise ModuleNotFoundError(message, name=lacking) from error
 
 
 class TianshouEnv(gymnasium.ObservationWrapper[dict[str, Any], int, Any]):

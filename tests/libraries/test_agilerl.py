@@ -12,7 +12,7 @@ pytest.importorskip("agilerl")
 from tests.support.examples import example, said_by  # noqa: E402
 
 TASKS = example("tasks").TASKS
-STEPS = 4096
+STEPS = 1024
 
 
 def weights(game: str, seed: int) -> Any:
