@@ -21,16 +21,15 @@ NUM_GAMES = 32
 BATCH = 1024
 POPULATION = 2
 HIDDEN = {"hidden_size": [64]}
-NETWORKS = {"encoder_config": HIDDEN, "head_config": HIDDEN}
-SETTINGS = {"net_config": NETWORKS, "batch_size": 256, "lr": 1e-3, "gamma": 1.0, "ent_coef": 0.003}
+SETTINGS = {"net_config": {"encoder_config": HIDDEN, "head_config": HIDDEN}, "lr": 1e-3, "gamma": 1.0}
+SETTINGS |= {"num_envs": NUM_GAMES, "learn_step": BATCH, "batch_size": 256, "ent_coef": 0.003}
 
 
 def train(task: Task, steps: int, seed: int) -> PPO:
     """Return the better one of two learners, each of which has learned from so many decisions."""
     for set_seed in (random.seed, np.random.seed, torch.manual_seed):
         set_seed(seed)
-    # AgileRL takes the masks from the infos, and must be shown the next game at once. An illegal action
-    # is an error, so that no mask can be passed over.
+    # AgileRL takes masks from infos, and must be shown the next game at once. No mask can be passed over:
     about = {"opponents": OPPONENT, "illegal": "raise", "autoreset_mode": "SameStep", **task.options}
     envs = task.environments.SoloVectorEnv(NUM_GAMES, **about)
     envs.reset(seed=seed)  # the games that AgileRL asks for later follow
@@ -40,8 +39,6 @@ def train(task: Task, steps: int, seed: int) -> PPO:
             envs.single_action_space,
             index=index,
             hp_config=HyperparameterConfig(lr=RLParameter(min=3e-4, max=3e-3)),
-            num_envs=NUM_GAMES,
-            learn_step=BATCH,
             **SETTINGS,
         )
         for index in range(POPULATION)
@@ -55,14 +52,14 @@ def train(task: Task, steps: int, seed: int) -> PPO:
         algo="PPO",
         pop=learners,
         max_steps=steps,
-        evo_steps=4 * BATCH,
+        evo_steps=min(steps, 4 * BATCH),
         eval_steps=256,
         selection_strategy=TournamentSelection(2, elitism=True, population_size=POPULATION),
         # Learning rates only: a network that changes its shape would be another one to judge.
         mutation=Mutations(0.5, 0, 0, parameters=0, activation=0, rl_hp=0.5, rand_seed=seed),
         verbose=False,
     )
-    print("mean reward of a game", " ".join(f"{one:+.2f}" for one in fitness))
+    print("mean reward of a game", *(f"{one:+.2f}" for one in fitness))
     return learners[int(np.argmax(fitness))]
 
 

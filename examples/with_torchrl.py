@@ -21,9 +21,9 @@ STEPS_A_GAME = 32
 
 def make_env(task: Task, seed: int) -> TransformedEnv:
     """Return games in which an illegal action is an error, so that no mask can be passed over."""
-    about = {"opponents": OPPONENT, "observation": "dict", "illegal": "raise", **task.options}
     # TorchRL itself deals the next games.
-    games = task.environments.SoloVectorEnv(NUM_GAMES, autoreset_mode="Disabled", **about)
+    about = {"observation": "dict", "autoreset_mode": "Disabled", "illegal": "raise", **task.options}
+    games = task.environments.SoloVectorEnv(NUM_GAMES, OPPONENT, **about)
     masks = Compose(DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"]), ActionMask())
     env = TransformedEnv(GymWrapper(games, categorical_action_encoding=True), masks)
     env.set_seed(seed)
@@ -48,7 +48,8 @@ def train(task: Task, steps: int, seed: int) -> nn.Module:
     advantages = GAE(gamma=1.0, lmbda=0.95, value_network=critic)
     loss = ClipPPOLoss(actor, critic, entropy_coeff=0.003)
     optimizer = torch.optim.Adam(loss.parameters(), lr=1e-3)
-    for data in Collector(env, actor, frames_per_batch=NUM_GAMES * STEPS_A_GAME, total_frames=steps):
+    about = {"frames_per_batch": NUM_GAMES * STEPS_A_GAME, "auto_register_policy_transforms": False}
+    for data in Collector(env, actor, total_frames=steps, **about):
         with torch.no_grad():
             advantages(data)
         rows = data.flatten()
