@@ -213,6 +213,17 @@ def configuration(body: str) -> str:
     return markdown("key | default | meaning", rows)
 
 
+def libraries(body: str) -> str:
+    """Write the versions with which other libraries were tested; kept are what is used and what to watch."""
+    tested = json.loads((ROOT / "tests/libraries/versions.json").read_text())
+    kept = kept_cells(body)
+    rows = [
+        [f"`[{name}]`", ", ".join(" ".join(one) for one in versions.items()), *kept.get(f"`[{name}]`", [""] * 4)[1:]]
+        for name, versions in tested.items()
+    ]
+    return markdown("extra | tested with | what is used | example | what to watch", rows)
+
+
 BUILDERS: dict[str, Callable[[str], str]] = {
     "options": options,
     "blocks": blocks,
@@ -222,6 +233,7 @@ BUILDERS: dict[str, Callable[[str], str]] = {
     "bots": bots,
     "match": match,
     "configuration": configuration,
+    "libraries": libraries,
     "holmes_options": partial(options, game=holmes),
     "holmes_blocks": partial(blocks, game=holmes, players=HOLMES_PLAYERS),
     "holmes_reconstructed": holmes_reconstructed,

@@ -18,7 +18,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 # Libraries that an extra brings, whose modules are left out where they are not installed.
-OPTIONAL = {"pyspiel"}
+OPTIONAL = {"pyspiel", "ray", "supersuit", "tianshou"}
 
 
 def public_modules() -> Iterator[ModuleType]:

@@ -156,7 +156,10 @@ FIRST_PARTY = {
     "envs/rendering": ("checks", "game"),
     "envs/aec": ("actions", "checks", "game", "envs.binding", "envs.rendering", "envs.snapshot"),
     "envs/wrappers": ("actions", "checks", "envs.aec", "envs.snapshot"),
+    # Faces of other libraries.
     "envs/openspiel": ("actions", "checks", "game", "options"),
+    "envs/supersuit": ("checks",),
+    "envs/tianshou": ("envs.solo",),
     "envs/": ("actions", "checks", "game", "memory", "threads", "matches", "envs"),
     # It uses all that a user may use.
     "compilation": ("game", "kernels", "matches", "policies", "envs", "trainer"),
@@ -171,7 +174,7 @@ FIRST_PARTY = {
 }
 # Frameworks, and the modules that alone may import them.
 FRAMEWORKS = {
-    "pettingzoo": {"envs/aec", "envs/wrappers", "holmes_v0", "sleuth_v0"},
+    "pettingzoo": {"envs/aec", "envs/supersuit", "envs/wrappers", "holmes_v0", "sleuth_v0"},
     "gymnasium": {
         "__init__",
         "envs/aec",
@@ -181,14 +184,16 @@ FRAMEWORKS = {
         "envs/rllib",
         "envs/sb3",
         "envs/solo",
+        "envs/tianshou",
         "envs/vector",
     },
-    "stable_baselines3": {"envs/sb3", "policies/trained"},
+    "stable_baselines3": {"envs/sb3", "envs/supersuit", "policies/trained"},
+    "supersuit": {"envs/supersuit"},
+    "tianshou": {"envs/tianshou"},
     "pyspiel": {"envs/openspiel"},
     "sb3_contrib": set(),
-    # Nothing else imports it.
-    # Both of these are imported late, by `policies/export`; `envs/rllib` is for those who have Ray and torch.
-    "torch": {"envs/rllib", "policies/export", "policies/torch_module", "policies/trained"},
+    # Two of these are imported late, by `policies/export`; the others are for those who have torch anyway.
+    "torch": {"envs/rllib", "envs/tianshou", "policies/export", "policies/torch_module", "policies/trained"},
     "onnx": {"policies/onnx_graph"},
     "PIL": {"drawing/canvas"},
     "choix": {"matches/strengths"},
