@@ -32,6 +32,7 @@ HOLMES_SELF_PLAY_ID = "sleuth_env/HolmesSelfPlay-v0"
 
 # The public names and the modules that they live in; a module is its own.
 _HOMES = {
+    "AnswerError": "sleuth_env.words",
     "Argument": "sleuth_env.doors",
     "ArrayError": "sleuth_env.doors",
     "Beliefs": "sleuth_env.sleuth",
@@ -90,11 +91,14 @@ _HOMES = {
     "play_match": "sleuth_env.matches.match",
     "policy_from_sb3": "sleuth_env.policies.trained",
     "policy_from_torch": "sleuth_env.policies.trained",
+    "read_answer": "sleuth_env.words",
     "rebuild": "sleuth_env.sleuth",
+    "rules_text": "sleuth_env.words",
     "save_policy": "sleuth_env.policies.policy",
     "sleuth": "sleuth_env",
     "sleuth_v0": "sleuth_env",
     "solve": "sleuth_env.deduction",
+    "text_observation": "sleuth_env.words",
     "to_onnx": "sleuth_env.policies.export",
     "to_torch": "sleuth_env.policies.export",
     "wrap_policy": "sleuth_env.policies.wrapped",
@@ -167,6 +171,10 @@ if TYPE_CHECKING:
     from .sleuth_v0 import SleuthVectorEnv as SleuthVectorEnv
     from .sleuth_v0 import SoloEnv as SoloEnv
     from .sleuth_v0 import SoloVectorEnv as SoloVectorEnv
+    from .words import AnswerError as AnswerError
+    from .words import read_answer as read_answer
+    from .words import rules_text as rules_text
+    from .words import text_observation as text_observation
 
 __all__ = ["GYMNASIUM_ID", "HOLMES_ID", "HOLMES_SELF_PLAY_ID", "SELF_PLAY_ID", "__version__", *_HOMES]
 

@@ -40,6 +40,7 @@ FIRST_PARTY = {
     "actions": ("checks", "game"),
     "drawing/": ("checks",),
     "naming": ("checks",),
+    "words": ("checks", "game"),
     "transcripts": ("doors", "game", "naming", "options"),
     "doors": ("game", "kernels"),
     "game_doors": ("checks", "doors", "game"),
@@ -129,6 +130,11 @@ FIRST_PARTY = {
     "matches/seating": ("checks", "game"),
     "matches/table": ("actions", "bits", "checks", "doors", "game", "memory", "matches.seating"),
     "matches/rating": (),
+    "matches/process": (),
+    "matches/program": (
+        *("checks", "game", "words"),
+        *("matches.process", "matches.rating", "matches.seating"),
+    ),
     "matches/neighbours": ("files", "policies"),
     "matches/imported": ("checks", "files", "game", "matches.neighbours", "matches.seating", "policies"),
     "matches/": ("bits", "checks", "game", "memory", "matches", "policies"),
@@ -148,7 +154,7 @@ FIRST_PARTY = {
     # The command line stands above everything but the games; nothing else may use it.
     "cli/": (
         *("__version__", "actions", "checks", "compilation", "files", "game", "kernel_cache", "options"),
-        *("matches", "policies", "trainer", "cli"),
+        *("matches", "policies", "trainer", "words", "cli"),
     ),
 }
 # Frameworks, and the modules that alone may import them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..options import OptionError
-from . import telling
+from . import telling, wording
 from .belief import Belief, belief
 from .bots import BOTS, DEFAULT_BOT, BotError, make_bot
 from .cards import (
@@ -121,5 +121,6 @@ __all__ = [
     "telling",
     "title_name",
     "view",
+    "wording",
     "write_observations",
 ]

@@ -20,6 +20,7 @@ from ..checks import check_number, is_collection, shown
 from ..game import TRUNCATED, Game, check_game, check_options
 from ..memory import check_fits
 from .players import Player, make_players
+from .program import close_programs, failures_of
 from .rating import FinishedGames, MatchResult, sum_up
 from .seating import MatchError
 from .table import Table
@@ -91,11 +92,15 @@ def play_match(
     games = FinishedGames.blank(np.tile(tables, (num_deals, 1)))
     seeds = mixed_rows(mixed_rows(np.array([seed], np.uint64)) + np.arange(num_deals, dtype=np.uint64) * GAMMA)
     table = Table(game, options, min(batch_size, num_deals * rotations), entries)
-    _play_all(table, np.repeat(seeds, rotations), games, progress)
+    try:
+        _play_all(table, np.repeat(seeds, rotations), games, progress)
+    finally:
+        close_programs(table.bots)
     texts = [_name(seat) for seat in seats] if names is None else list(names)
     called = _entry_names(texts, [numbers.index(number) for number in range(len(entries))])
     named_seats = tuple(called[number] for number in numbers)
-    facts = {"game": game.NAME, "options": asdict(options), "seats": named_seats, "seed": int(seed)}
+    facts: dict[str, Any] = {"game": game.NAME, "options": asdict(options), "seats": named_seats, "seed": int(seed)}
+    facts["failures"] = tuple(failures_of(table.bots))
     return sum_up(games, called, **facts, deals=num_deals, rotations=rotations, games=num_deals * rotations)
 
 

@@ -91,6 +91,27 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """How a program has failed that played a seat (see docs/protocol.md).
+
+    Args:
+        player: its name.
+        seat: that it played; it has a process for each.
+        reason: what it did.
+        answered: number of decisions that it had taken, in all games in which it sat there.
+        stand_in: the bot that played the seat from then on.
+        replaced: number of decisions that this bot took.
+    """
+
+    player: str
+    seat: int
+    reason: str
+    answered: int
+    stand_in: str
+    replaced: int
+
+
+@dataclass(frozen=True)
 class MatchResult:
     """How a match went.
 
@@ -102,6 +123,7 @@ class MatchResult:
         truncated: share of games ended by the turn limit.
         counts: what the game counts, by name: the mean of a game, all players together.
         counts_won: the same of the games that somebody won; None where nobody ever did.
+        failures: of programs that played; where there are any, bots have played for them.
     """
 
     game: str
@@ -116,6 +138,7 @@ class MatchResult:
     truncated: float
     counts: dict[str, float]
     counts_won: dict[str, float] | None
+    failures: tuple[Failure, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""
