@@ -116,6 +116,7 @@ FIRST_PARTY = {
     ),
     "holmes/doors": ("doors", "game", "game_doors", "holmes"),
     "holmes/notation": ("game", "naming", "holmes.cards", "holmes.state"),
+    "holmes/wording": ("game", "holmes"),
     "holmes/review": ("game", "game_doors", "holmes"),
     "holmes/telling": ("game", "game_doors", "holmes"),
     "holmes/reveal": ("game", "holmes.cards", "holmes.records", "holmes.results", "holmes.state"),

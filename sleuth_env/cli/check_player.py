@@ -133,16 +133,16 @@ def check_player(game: Game, player: str, named: dict[str, Any], num_games: int,
 def _check_talk(talk: Talk, seed: int) -> Iterator[Check]:
     """Iterate over the checks of one process, until one fails."""
     table = Table(talk.game, talk.options, MANY)
-    table.deal(np.arange(MANY), np.arange(seed, seed + MANY, dtype=np.uint64))
-    nothing: Callable[[], None] = lambda: None
-    steps = [
-        ("it answers a decision by a legal action", nothing, 1),
+    table.deal(np.arange(MANY), np.arange(MANY, dtype=np.uint64) + np.uint64(seed))
+    steps: list[tuple[str, Callable[[], None] | None, int]] = [
+        ("it answers a decision by a legal action", None, 1),
         ("it ignores lines of a type that it does not know", lambda: talk.process.send(UNKNOWN), 1),
-        ("it answers many decisions that are asked at once", nothing, MANY),
+        ("it answers many decisions that are asked at once", None, MANY),
         ("it hears that games are over", lambda: talk.forget(range(MANY)), 1),
     ]
     for name, before, number in steps:
-        before()
+        if before is not None:
+            before()
         try:
             _ask(talk, table, number)
         except ProgramError as error:

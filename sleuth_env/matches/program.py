@@ -256,10 +256,12 @@ class Talk:
         """Iterate over the answers to all open questions; the time begins again with each."""
         deadline = time.monotonic() + self.limit
         refused = 0
+        why = ""
         while self._open:
             line = self._line(deadline - time.monotonic())
             if line is None:
-                raise ProgramError(f"it has not answered within {self.limit:g} s{self._last_words()}")
+                before = f"; its last line was refused: {why}" if why else self._last_words()
+                raise ProgramError(f"it has not answered within {self.limit:g} s{before}")
             try:
                 answered = self._answered(line)
             except RefusedError as error:
@@ -274,6 +276,7 @@ class Talk:
                 yield answered
                 deadline = time.monotonic() + self.limit
                 refused = 0
+                why = ""
 
     def _answered(self, line: str) -> tuple[int, int] | None:
         """Return the row that a line answers, and its action; None for one that nobody waits for any more.
