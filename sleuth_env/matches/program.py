@@ -266,11 +266,11 @@ class Talk:
                 answered = self._answered(line)
             except RefusedError as error:
                 refused += 1
+                why = str(error)
                 if refused == MOST_REFUSED:
-                    raise ProgramError(
-                        f"{MOST_REFUSED} lines in a row are no answers; the last one: {error}"
-                    ) from error
-                self.process.send(json.dumps({"type": "refused", "id": error.number, "reason": str(error)}))
+                    message = f"{MOST_REFUSED} lines in a row are no answers; the last one: {why}"
+                    raise ProgramError(message) from error
+                self.process.send(json.dumps({"type": "refused", "id": error.number, "reason": why}))
                 continue
             if answered is not None:
                 yield answered
