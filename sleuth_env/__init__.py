@@ -41,6 +41,7 @@ _HOMES = {
     "Contradiction": "sleuth_env.deduction",
     "Entry": "sleuth_env.matches.rating",
     "EvidenceError": "sleuth_env.deduction.evidence",
+    "Failure": "sleuth_env.matches.rating",
     "Game": "sleuth_env.game",
     "GameEnv": "sleuth_env.envs.aec",
     "GameError": "sleuth_env.game",
@@ -70,6 +71,8 @@ _HOMES = {
     "SoloEnv": "sleuth_env.sleuth_v0",
     "SoloVectorEnv": "sleuth_env.sleuth_v0",
     "Table": "sleuth_env.matches.table",
+    "TextEnv": "sleuth_env.envs.text",
+    "TextStep": "sleuth_env.envs.text",
     "UnknownOptionError": "sleuth_env.options",
     "Worlds": "sleuth_env.deduction",
     "belief": "sleuth_env.sleuth",
@@ -87,6 +90,8 @@ _HOMES = {
     "make_bot": "sleuth_env.sleuth",
     "make_evidence": "sleuth_env.deduction",
     "make_player": "sleuth_env.matches.players",
+    "openenv_app": "sleuth_env.envs.openenv",
+    "openenv_environment": "sleuth_env.envs.openenv",
     "option": "sleuth_env.options",
     "play_match": "sleuth_env.matches.match",
     "policy_from_sb3": "sleuth_env.policies.trained",
@@ -121,9 +126,13 @@ if TYPE_CHECKING:
     from .doors import door as door
     from .envs.aec import GameEnv as GameEnv
     from .envs.binding import bound as bound
+    from .envs.openenv import openenv_app as openenv_app
+    from .envs.openenv import openenv_environment as openenv_environment
     from .envs.sb3 import LearnerGames as LearnerGames
     from .envs.solo import GameSoloEnv as GameSoloEnv
     from .envs.solo import GameSoloVectorEnv as GameSoloVectorEnv
+    from .envs.text import TextEnv as TextEnv
+    from .envs.text import TextStep as TextStep
     from .envs.vector import GameVectorEnv as GameVectorEnv
     from .game import Bot as Bot
     from .game import Game as Game
@@ -140,6 +149,7 @@ if TYPE_CHECKING:
     from .matches.players import Player as Player
     from .matches.players import make_player as make_player
     from .matches.rating import Entry as Entry
+    from .matches.rating import Failure as Failure
     from .matches.rating import MatchResult as MatchResult
     from .matches.seating import MatchError as MatchError
     from .matches.seating import Remembering as Remembering

@@ -146,6 +146,8 @@ FIRST_PARTY = {
     "envs/rendering": ("checks", "game"),
     "envs/aec": ("actions", "checks", "game", "envs.binding", "envs.rendering", "envs.snapshot"),
     "envs/wrappers": ("actions", "checks", "envs.aec", "envs.snapshot"),
+    "envs/openenv": ("game", "matches", "envs.text"),
+    "envs/text": ("actions", "checks", "game", "matches", "words"),
     "envs/": ("actions", "checks", "game", "memory", "threads", "matches", "envs"),
     # It uses all that a user may use.
     "compilation": ("game", "kernels", "matches", "policies", "envs", "trainer"),
@@ -176,13 +178,14 @@ FRAMEWORKS = {
     # Both of these are imported late, by `policies/export`.
     "torch": {"policies/export", "policies/torch_module", "policies/trained"},
     "onnx": {"policies/onnx_graph"},
+    "openenv": {"envs/openenv"},
     "PIL": {"drawing/canvas"},
     "rich": {"cli/report", "cli/screen"},
     "prompt_toolkit": {"cli/session", "cli/streams"},
 }
 # Those that may be imported inside functions only, so that the package does without them until they
 # are needed.
-LATE = ("stable_baselines3", "PIL", "rich", "prompt_toolkit")
+LATE = ("stable_baselines3", "openenv", "PIL", "rich", "prompt_toolkit")
 # Of the state's module, what a module that is given views may name: its constants.
 STATE_FUNCTIONS = {"STATE", "BLANK", "deal", "new_states", "legal", "step", "ends", "settled", "standings", "counts"}
 VIEWERS = sorted(

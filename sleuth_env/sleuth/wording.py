@@ -115,8 +115,7 @@ def words(options: Options, seen: Any, known: dict[str, Any] | None = None) -> l
         *_table_lines(options, seen, known),
         *_gem_lines(known),
         *_seat_lines(known),
-        *_answer_lines(known["seats"]),
-        *_card_lines(known),
+        *_answer_lines(known),
         *(["Last events, the newest first: " + "; ".join(known["events"])] if known["events"] else []),
     ]
 
@@ -156,24 +155,27 @@ def _seat_lines(known: Mapping[str, Any]) -> Iterator[str]:
         yield f"{label} ({seat['standing']}{place}{turn}{exchanges}) search cards: {', '.join(seat['search_cards'])}"
 
 
-def _answer_lines(seats: Mapping[str, Any]) -> Iterator[str]:
-    """Iterate over the lines of a table of all announced numbers: a row for each question, a column for each seat."""
-    answered = set().union(*(seat["answers"] for seat in seats.values()))
-    asked = [question for question in NOUNS["QUESTION"][0] if question in answered]
-    if not asked:
-        yield "Nobody has answered a question yet."
-        return
-    letters = _letters(seats)
-    legend = ", ".join(f"{letter} {label}" for label, letter in letters.items())
-    yield f"Answers (how many matching gems a player has; behind it who asked: {legend}; . not asked):"
-    yield f"QUESTION {' '.join(seats)}"
-    for question in asked:
-        cells = (_cell(seat, question, letters) for seat in seats.values())
-        yield f"{question} {' '.join(cells)}"
+def _answer_lines(known: Mapping[str, Any]) -> Iterator[str]:
+    """Iterate over the lines of a table of all announced numbers, and of all search cards that were used.
 
-
-def _letters(seats: Mapping[str, Any]) -> dict[str, str]:
-    return dict(zip(seats, LETTERS, strict=False))
+    A search card has the name of its question; so a row is about both. Those with a free element follow.
+    """
+    seats = known["seats"]
+    letters = dict(zip(seats, LETTERS, strict=False))
+    used = {card: _user(known, card, letters) for card in CARD_NAMES}
+    asked = set().union(*(seat["answers"] for seat in seats.values()))
+    rows = [name for name in NOUNS["QUESTION"][0] if name in asked or used[name] != "."]
+    if rows:
+        legend = ", ".join(f"{letter} {label}" for label, letter in letters.items())
+        yield f"Answers: how many matching gems a player has, behind it who asked ({legend}; . nobody)."
+        yield "Column card: who has ever paid with the search card of this name; * it is in the discard pile."
+        yield f"QUESTION {' '.join(seats)} card"
+        for name in rows:
+            cells = (_cell(seat, name, letters) for seat in seats.values())
+            yield f"{name} {' '.join(cells)} {used[name]}"
+    free = [f"{card} {used[card]}" for card in CARD_NAMES[len(QUESTIONS) :] if used[card] != "."]
+    yield from [f"The same of cards with a free element: {', '.join(free)}"] if free else []
+    yield f"Draw pile: {known['draw_pile']} search cards."
 
 
 def _cell(seat: Mapping[str, Any], question: str, letters: Mapping[str, str]) -> str:
@@ -182,14 +184,7 @@ def _cell(seat: Mapping[str, Any], question: str, letters: Mapping[str, str]) ->
     return f"{seat['answers'][question]}{''.join(letters[label] for label in seat['askers'][question])}"
 
 
-def _card_lines(known: Mapping[str, Any]) -> Iterator[str]:
-    """Iterate over lines about the search cards that nobody holds."""
-    letters = _letters(known["seats"])
-    used = []
-    for card in CARD_NAMES:
-        who = "".join(letters[label] for label, seat in known["seats"].items() if card in seat["spent"])
-        mark = "*" if card in known["discards"] else ""
-        used += [" ".join(part for part in (card, who + mark) if part)] if who or mark else []
-    if used:
-        yield f"Search cards used, and who has ever paid with them (* lies in the discard pile): {', '.join(used)}"
-    yield f"Draw pile: {known['draw_pile']} search cards."
+def _user(known: Mapping[str, Any], card: str, letters: Mapping[str, str]) -> str:
+    """Return who has ever paid with a search card, and whether it is discarded; "." if neither."""
+    who = "".join(letters[label] for label, seat in known["seats"].items() if card in seat["spent"])
+    return who + ("*" if card in known["discards"] else "") or "."
