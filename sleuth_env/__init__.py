@@ -32,6 +32,7 @@ HOLMES_SELF_PLAY_ID = "sleuth_env/HolmesSelfPlay-v0"
 
 # The public names and the modules that they live in; a module is its own.
 _HOMES = {
+    "AnswerError": "sleuth_env.words",
     "Argument": "sleuth_env.doors",
     "ArrayError": "sleuth_env.doors",
     "Beliefs": "sleuth_env.sleuth",
@@ -40,6 +41,7 @@ _HOMES = {
     "Contradiction": "sleuth_env.deduction",
     "Entry": "sleuth_env.matches.rating",
     "EvidenceError": "sleuth_env.deduction.evidence",
+    "Failure": "sleuth_env.matches.rating",
     "Game": "sleuth_env.game",
     "GameEnv": "sleuth_env.envs.aec",
     "GameError": "sleuth_env.game",
@@ -69,6 +71,8 @@ _HOMES = {
     "SoloEnv": "sleuth_env.sleuth_v0",
     "SoloVectorEnv": "sleuth_env.sleuth_v0",
     "Table": "sleuth_env.matches.table",
+    "TextEnv": "sleuth_env.envs.text",
+    "TextStep": "sleuth_env.envs.text",
     "UnknownOptionError": "sleuth_env.options",
     "Worlds": "sleuth_env.deduction",
     "belief": "sleuth_env.sleuth",
@@ -86,15 +90,20 @@ _HOMES = {
     "make_bot": "sleuth_env.sleuth",
     "make_evidence": "sleuth_env.deduction",
     "make_player": "sleuth_env.matches.players",
+    "openenv_app": "sleuth_env.envs.openenv",
+    "openenv_environment": "sleuth_env.envs.openenv",
     "option": "sleuth_env.options",
     "play_match": "sleuth_env.matches.match",
     "policy_from_sb3": "sleuth_env.policies.trained",
     "policy_from_torch": "sleuth_env.policies.trained",
+    "read_answer": "sleuth_env.words",
     "rebuild": "sleuth_env.sleuth",
+    "rules_text": "sleuth_env.words",
     "save_policy": "sleuth_env.policies.policy",
     "sleuth": "sleuth_env",
     "sleuth_v0": "sleuth_env",
     "solve": "sleuth_env.deduction",
+    "text_observation": "sleuth_env.words",
     "to_onnx": "sleuth_env.policies.export",
     "to_torch": "sleuth_env.policies.export",
     "wrap_policy": "sleuth_env.policies.wrapped",
@@ -117,9 +126,13 @@ if TYPE_CHECKING:
     from .doors import door as door
     from .envs.aec import GameEnv as GameEnv
     from .envs.binding import bound as bound
+    from .envs.openenv import openenv_app as openenv_app
+    from .envs.openenv import openenv_environment as openenv_environment
     from .envs.sb3 import LearnerGames as LearnerGames
     from .envs.solo import GameSoloEnv as GameSoloEnv
     from .envs.solo import GameSoloVectorEnv as GameSoloVectorEnv
+    from .envs.text import TextEnv as TextEnv
+    from .envs.text import TextStep as TextStep
     from .envs.vector import GameVectorEnv as GameVectorEnv
     from .game import Bot as Bot
     from .game import Game as Game
@@ -136,6 +149,7 @@ if TYPE_CHECKING:
     from .matches.players import Player as Player
     from .matches.players import make_player as make_player
     from .matches.rating import Entry as Entry
+    from .matches.rating import Failure as Failure
     from .matches.rating import MatchResult as MatchResult
     from .matches.seating import MatchError as MatchError
     from .matches.seating import Remembering as Remembering
@@ -167,6 +181,10 @@ if TYPE_CHECKING:
     from .sleuth_v0 import SleuthVectorEnv as SleuthVectorEnv
     from .sleuth_v0 import SoloEnv as SoloEnv
     from .sleuth_v0 import SoloVectorEnv as SoloVectorEnv
+    from .words import AnswerError as AnswerError
+    from .words import read_answer as read_answer
+    from .words import rules_text as rules_text
+    from .words import text_observation as text_observation
 
 __all__ = ["GYMNASIUM_ID", "HOLMES_ID", "HOLMES_SELF_PLAY_ID", "SELF_PLAY_ID", "__version__", *_HOMES]
 

@@ -3,7 +3,7 @@
 A game is a module: data, rules and what a seat may see, as functions on structured arrays. A state
 is one record; a batch is an array of records; a single game is a batch of one. `Game` is the core
 that every game has; a game may also have the parts `Believes`, `Rebuilds`, `Drawn`, `Transcribed`,
-`Told` and `InExtensiveForm`. Whoever needs one of these asks for it by `needed`.
+`Told`, `Worded` and `InExtensiveForm`. Whoever needs one of these asks for it by `needed`.
 
 Inside the package a game is passed as its module. Texts ("sleuth") are turned into modules by
 `load_game` where users hand them in, and nowhere else.
@@ -631,6 +631,30 @@ class InExtensiveForm(Protocol):
     """games in extensive form"""
 
     extensive: Extensive
+
+
+class Wording(Protocol):
+    """A module that says all that a seat knows, which is its view (one VIEW record), and nothing else."""
+
+    # What words of actions have in common, by a name in capitals: all such words, and how they are written.
+    NOUNS: Mapping[str, tuple[Sequence[str], str]]
+
+    def facts(self, options: Any, view: Any, /) -> dict[str, Any]:
+        """Return it as plain data, ready for JSON: texts of the notation, numbers, truth values, lists, dictionaries.
+
+        Views that differ have facts that differ.
+        """
+        ...
+
+    def words(self, options: Any, view: Any, facts: dict[str, Any] | None = None, /) -> list[str]:
+        """Return it in words, line by line, as short as may be; ``facts`` are those of the view, if they are known."""
+        ...
+
+
+class Worded(Protocol):
+    """views in words"""
+
+    wording: Wording
 
 
 class MissingPartError(ValueError):

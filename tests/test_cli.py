@@ -414,8 +414,7 @@ def test_every_command_is_listed_with_what_it_does(capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit):
         main(["--help"])
     text = capsys.readouterr().out
-    width = max(map(len, COMMANDS)) + 2
-    assert all(f"{name:<{width}}{summary}" in text for name, summary in COMMANDS.items())
+    assert all(re.search(f"{name} +{re.escape(summary)}", text) for name, summary in COMMANDS.items())
 
 
 def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:

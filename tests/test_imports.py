@@ -40,6 +40,7 @@ FIRST_PARTY = {
     "actions": ("checks", "game"),
     "drawing/": ("checks",),
     "naming": ("checks",),
+    "words": ("checks", "game"),
     "transcripts": ("doors", "game", "naming", "options"),
     "doors": ("game", "kernels"),
     "game_doors": ("checks", "doors", "game"),
@@ -118,6 +119,7 @@ FIRST_PARTY = {
     ),
     "holmes/doors": ("doors", "game", "game_doors", "holmes"),
     "holmes/notation": ("game", "naming", "holmes.cards", "holmes.state"),
+    "holmes/wording": ("game", "holmes"),
     "holmes/review": ("game", "game_doors", "holmes"),
     "holmes/telling": ("game", "game_doors", "holmes"),
     "holmes/reveal": ("game", "holmes.cards", "holmes.records", "holmes.results", "holmes.state"),
@@ -146,6 +148,11 @@ FIRST_PARTY = {
     ),
     "matches/picture": ("checks", "matches.crosstable", "matches.seating"),
     "matches/tournament": ("checks", "files", "game", "matches", "memory"),
+    "matches/process": (),
+    "matches/program": (
+        *("checks", "game", "words"),
+        *("matches.process", "matches.rating", "matches.seating"),
+    ),
     "matches/neighbours": ("files", "policies"),
     "matches/imported": ("checks", "files", "game", "matches.neighbours", "matches.seating", "policies"),
     "matches/": ("bits", "checks", "game", "memory", "matches", "policies"),
@@ -160,6 +167,8 @@ FIRST_PARTY = {
     "envs/openspiel": ("actions", "checks", "game", "options"),
     "envs/supersuit": ("checks",),
     "envs/tianshou": ("envs.solo",),
+    "envs/openenv": ("game", "matches", "envs.text"),
+    "envs/text": ("actions", "checks", "game", "matches", "words"),
     "envs/": ("actions", "checks", "game", "memory", "threads", "matches", "envs"),
     # It uses all that a user may use.
     "compilation": ("game", "kernels", "matches", "policies", "envs", "trainer"),
@@ -169,7 +178,7 @@ FIRST_PARTY = {
     # The command line stands above everything but the games; nothing else may use it.
     "cli/": (
         *("__version__", "actions", "checks", "compilation", "files", "game", "kernel_cache", "options"),
-        *("matches", "policies", "trainer", "cli"),
+        *("matches", "policies", "trainer", "words", "cli"),
     ),
 }
 # Frameworks, and the modules that alone may import them.
@@ -195,6 +204,7 @@ FRAMEWORKS = {
     # Two of these are imported late, by `policies/export`; the others are for those who have torch anyway.
     "torch": {"envs/rllib", "envs/tianshou", "policies/export", "policies/torch_module", "policies/trained"},
     "onnx": {"policies/onnx_graph"},
+    "openenv": {"envs/openenv"},
     "PIL": {"drawing/canvas"},
     "choix": {"matches/strengths"},
     "matplotlib": {"matches/picture"},
@@ -204,7 +214,7 @@ FRAMEWORKS = {
 }
 # Those that may be imported inside functions only, so that the package does without them until they
 # are needed.
-LATE = ("stable_baselines3", "PIL", "choix", "matplotlib", "ray", "rich", "prompt_toolkit")
+LATE = ("stable_baselines3", "openenv", "PIL", "choix", "matplotlib", "ray", "rich", "prompt_toolkit")
 # Of the state's module, what a module that is given views may name: its constants.
 STATE_FUNCTIONS = {"STATE", "BLANK", "deal", "new_states", "legal", "step", "ends", "settled", "standings", "counts"}
 VIEWERS = sorted(

@@ -44,6 +44,7 @@ COMMANDS = {
     "train": "train a policy by self-play",
     "imitate": "let a policy learn to decide like a bot",
     "plot": "draw how trainings went",
+    "check-player": "find out whether a program plays by the protocol",
     "info": "print versions, threads and processor, for reports of faults",
     "configs": "list the configurations that come along, or show one",
 }
@@ -99,7 +100,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     others = [*words[:at], *words[at + 1 :]]
     if words[at] in OF_TRAINING:
         return argparse.Namespace(run=lambda _: training_module(words[at]).main(others))
-    command = import_module(f".{words[at]}", __package__)
+    command = import_module(f".{words[at].replace('-', '_')}", __package__)
     parser: Parser = command.make_parser(others)
     parser.set_defaults(run=command.run)
     return parser.parse_intermixed_args(list(one_option_each(others)))

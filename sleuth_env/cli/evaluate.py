@@ -10,6 +10,7 @@ from typing import Any
 from .. import __version__
 from ..game import Game, make_options
 from ..matches.match import evaluate
+from ..matches.program import names_program
 from ..policies.policy_file import PolicyError, names_file, other_game, read_metadata
 from .arguments import LISTED, check_no_player, check_writable, given_options, listed
 from .parser import Parser, add_game, add_options, add_sizes, add_workers, chosen_game, command_parser, seats_help
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _options(game: Game, player: str, given: dict[str, Any]) -> Any:
     """Return the options a policy file was trained for, or the defaults, changed by those given."""
-    if not names_file(player):
+    if names_program(player) or not names_file(player):
         return make_options(game, given)
     about = read_metadata(player, game.NAME)
     if about["game"] != game.NAME:

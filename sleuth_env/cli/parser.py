@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from ..game import DEFAULT_GAME, GAMES, Game
 from ..matches.imported import FORMS
+from ..matches.program import FORM
 from ..options import described
 from ..policies.policy_file import SUFFIX, pretrained_names
 from .arguments import CommandError, file_name, game_named, perhaps_whole, whole
@@ -119,7 +120,8 @@ def seats_help(game: Game) -> str:
     """Return what a seat can be, for the help."""
     pretrained = ", ".join(pretrained_names(game.NAME))
     bundled = f"a policy that comes with the package ({pretrained}), " if pretrained else ""
-    return f"a bot ({', '.join(game.BOTS)}), {bundled}a policy file (*{SUFFIX}), or a player of yours ({FORMS})"
+    yours = f"a player of yours ({FORMS}), or a program ({FORM})"
+    return f"a bot ({', '.join(game.BOTS)}), {bundled}a policy file (*{SUFFIX}), {yours}"
 
 
 def add_sizes(parser: Parser, each: str = "") -> None:

@@ -95,6 +95,7 @@ def match_lines(game: Game, result: MatchResult, games_asked: int) -> list[str]:
         "",
         f"{' and '.join(means)} a game; {shares}" if result.counts else f"{shares[0].upper()}{shares[1:]}",
         *_notes(game, counts),
+        *_failure_lines([result]),
     ]
 
 
@@ -128,6 +129,7 @@ def evaluation_lines(
         "",
         *([f"Games truncated: {', '.join(cut)}."] if cut else []),
         *_notes(game, of_seats),
+        *_failure_lines(results),
     ]
 
 
@@ -243,6 +245,17 @@ def _notes(game: Game, of_seats: Sequence[str]) -> list[str]:
         for heading, name in zip(_headings(game, of_seats), of_seats, strict=True)
     ]
     return [NOTES[0], " ".join([NOTES[1], *explained])]
+
+
+def _failure_lines(results: Sequence[MatchResult]) -> list[str]:
+    """Return where programs have failed, and who played for them."""
+    return [
+        f"{_short(failure.player)} failed in seat {failure.seat} after {_counted(failure.answered, 'decision')}: "
+        f"{one_line(failure.reason)}; {failure.stand_in} played there from then on "
+        f"({_counted(failure.replaced, 'decision')})."
+        for result in results
+        for failure in result.failures
+    ]
 
 
 # --- words and columns ---

@@ -19,6 +19,7 @@ from ..actions import IllegalAction, refusal
 from ..checks import check_choice, check_number, shown, whole_number
 from ..game import CLOSED, NO_GAME, Game, Records, opaque
 from ..matches.players import Players, listed, make_players
+from ..matches.program import close_programs
 from ..matches.table import LEARNER_SEAT, Table
 from .opponents import Identities, are_identities, moved_numbers
 from .snapshot import Fits, Snapshot, bytes_of, like, misfit, snapshot_of
@@ -215,6 +216,11 @@ class LearnerTable(Table):
         self.streams = [*streams]
         self._put_back({**snapshot.more, "seats": seats})
         return snapshot
+
+    def close(self) -> None:
+        """Let nobody play any more, and end the programs among the players."""
+        self.closed = True
+        close_programs(self.bots)
 
     def must_be_open(self) -> None:
         """Raise ClosedEnvironmentError once the environment has been closed."""

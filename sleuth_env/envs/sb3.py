@@ -372,7 +372,7 @@ class LearnerGames(Bound):
 
     def close(self) -> None:
         """Let nothing be reset or stepped from now on. May be called again."""
-        self.table.closed = True
+        self.table.close()
 
     def _indices(self, indices: Any) -> list[int]:
         """Return the environments that indices name: a number, several, a slice or a mask; None: all."""

@@ -82,7 +82,7 @@ class _Solo(Bound):
 
     def close(self, **kwargs: Any) -> None:
         """Let nothing be reset or stepped from now on. May be called again."""
-        self.table.closed = True
+        self.table.close()
         super().close(**kwargs)  # type: ignore[misc]
 
     def _settings(self, render_mode: str | None, illegal: str, observation: str) -> None:

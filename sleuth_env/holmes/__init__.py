@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..options import OptionError
-from . import extensive, telling
+from . import extensive, telling, wording
 from .belief import Belief, belief
 from .bots import BOTS, DEFAULT_BOT, BotError, make_bot
 from .cards import (
@@ -122,5 +122,6 @@ __all__ = [
     "telling",
     "title_name",
     "view",
+    "wording",
     "write_observations",
 ]

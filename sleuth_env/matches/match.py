@@ -22,6 +22,7 @@ from ..checks import check_number, is_collection, shown
 from ..game import TRUNCATED, Game, check_game, check_options
 from ..memory import check_fits
 from .players import Player, make_players
+from .program import close_programs, failures_of
 from .rating import FinishedGames, MatchResult, sum_up
 from .seating import MatchError
 from .shards import Pool, check_workers, open_pool
@@ -275,6 +276,16 @@ def play_games(
     table: Table, seeds: NDArray[np.uint64], games: FinishedGames, progress: Callable[[int], object] | None = None
 ) -> None:
     """Play one game for each seed (u8 [B]), keeping the table full, and fill in the record."""
+    try:
+        _play_all(table, seeds, games, progress)
+        games.failures.extend(failures_of(table.bots))
+    finally:
+        close_programs(table.bots)
+
+
+def _play_all(
+    table: Table, seeds: NDArray[np.uint64], games: FinishedGames, progress: Callable[[int], object] | None
+) -> None:
     rows = np.arange(table.num_games)
     playing = rows.copy()
     dealt = len(rows)

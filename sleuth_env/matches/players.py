@@ -2,7 +2,8 @@
 
 The built-in bots are the game's; a policy file says itself which game it is of. A player may also be
 named in a Python file or module (`imported`), or be a model of Stable-Baselines3 (`policies.trained`),
-which needs leave. Only code that somebody names is run: a policy file never does.
+which needs leave, or a program of its own (`program`). Only code that somebody names is run: a policy
+file never does.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from ..policies.policy import load_policy
 from ..policies.policy_file import SUFFIX, PolicyError, located, names_file, pretrained_names
 from ..policies.trained import load_model, names_model
 from .imported import FORMS, file_of, import_player, names_code
+from .program import FORM, ProgramPlayer, names_program
 from .seating import WHAT_PLAYS, MatchError, Remembering, is_player, seated
 
 Player = str | PathLike[str] | Bot | Remembering
@@ -28,17 +30,17 @@ Players = Player | Sequence[Player]
 
 
 def names_player(text: str) -> bool:
-    """Return whether a text names a player by a file or a module: what is left are names of bots."""
-    return names_file(text) or names_model(text) or names_code(text)
+    """Return whether a text names a player by a file, a module or a command: what is left are names of bots."""
+    return names_program(text) or names_file(text) or names_model(text) or names_code(text)
 
 
 def source_of(text: str, game: Game) -> Path | None:
-    """Return the file that a player's name means, without reading it; None for a bot.
+    """Return the file that a player's name means, without reading it; None for a bot, and for a command.
 
     Raises:
         PolicyError: the package has not got a policy of this name.
     """
-    if text in game.BOTS:
+    if text in game.BOTS or names_program(text):
         return None
     if names_file(text):
         return Path(located(text, game.NAME))
@@ -91,7 +93,8 @@ def make_player(
             name of one that comes with the package, such as ``pretrained:sleuth-4p``;
             ``FILE.py:NAME`` or ``MODULE:NAME``, which is imported: a player, a class of players,
             which is made with the options, or a function with an attribute `record`, see
-            `wrap_policy`; or the path of a model of Stable-Baselines3, which ends in ``.zip``.
+            `wrap_policy`; the path of a model of Stable-Baselines3, which ends in ``.zip``; or
+            ``exec:COMMAND``, a program that is started when it is first asked.
         options: of the game that it is to play.
         game: the game module; default: `DEFAULT_GAME`.
         greedy: whether a policy takes its best action instead of drawing one by its probability.
@@ -100,6 +103,7 @@ def make_player(
     Raises:
         PolicyError: there is no such bot, or the file cannot be read or cannot play with these
             options.
+        MatchError: there is no such program.
 
     >>> from sleuth_env import Options, make_player
     >>> make_player("pretrained:4p", Options(num_players=5)).name
@@ -111,6 +115,10 @@ def make_player(
             f"a player is named by a text, the name of a bot or the path of a policy file (*{SUFFIX}), "
             f"got {shown(text)}"
         )
+    # Before all others: a command may end like the name of a file.
+    if names_program(text):
+        # A table asks it by its method act_in.
+        return cast(Bot, ProgramPlayer(text, options, game))
     if names_file(text):
         return load_policy(text, game, greedy).seated(options)
     if names_model(text):
@@ -122,7 +130,7 @@ def make_player(
         known = ", ".join([*game.BOTS, *pretrained_names(game.NAME)])
         raise PolicyError(
             f"there is no bot {text[:100]!r}: a player is one of the bots {known}, "
-            f"or a policy file, whose name ends in {SUFFIX}, or a player of your own: {FORMS}"
+            f"or a policy file, whose name ends in {SUFFIX}, or a player of your own: {FORMS}, or {FORM}"
         )
     check_options(game, options)
     return game.make_bot(text, options)

@@ -91,6 +91,27 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """How a program has failed that played a seat (see docs/protocol.md).
+
+    Args:
+        player: its name.
+        seat: that it played; it has a process for each.
+        reason: what it did.
+        answered: number of decisions that it had taken, in all games in which it sat there.
+        stand_in: the bot that played the seat from then on.
+        replaced: number of decisions that this bot took.
+    """
+
+    player: str
+    seat: int
+    reason: str
+    answered: int
+    stand_in: str
+    replaced: int
+
+
+@dataclass(frozen=True)
 class MatchResult:
     """How a match went.
 
@@ -102,6 +123,7 @@ class MatchResult:
         truncated: share of games ended by the turn limit.
         counts: what the game counts, by name: the mean of a game, all players together.
         counts_won: the same of the games that somebody won; None where nobody ever did.
+        failures: of programs that played; where there are any, bots have played for them.
     """
 
     game: str
@@ -116,6 +138,7 @@ class MatchResult:
     truncated: float
     counts: dict[str, float]
     counts_won: dict[str, float] | None
+    failures: tuple[Failure, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""
@@ -145,6 +168,7 @@ class FinishedGames:
         rewards: f8 [B, P].
         truncated: bool [B].
         counts: what the game counts, by name: of each game ([B]) or seat ([B, P]).
+        failures: of programs that played.
     """
 
     seats: NDArray[np.int32]
@@ -152,6 +176,7 @@ class FinishedGames:
     rewards: NDArray[np.float64]
     truncated: NDArray[np.bool_]
     counts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    failures: list[Failure] = field(default_factory=list)
 
     ARRAYS: ClassVar = ("seats", "places", "rewards", "truncated")
 
@@ -166,7 +191,7 @@ class FinishedGames:
         """Put games behind one another."""
         arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.ARRAYS}
         counts = {name: np.concatenate([part.counts[name] for part in parts]) for name in parts[0].counts}
-        return cls(**arrays, counts=counts)
+        return cls(**arrays, counts=counts, failures=[failure for part in parts for failure in part.failures])
 
     @property
     def size(self) -> int:
@@ -198,6 +223,7 @@ def sum_up(finished: FinishedGames, names: list[str], **header: Any) -> MatchRes
         truncated=float(finished.truncated.mean()),
         counts={name: float(numbers.mean()) for name, numbers in counted.items()},
         counts_won={name: float(numbers[won].mean()) for name, numbers in counted.items()} if won.any() else None,
+        failures=tuple(finished.failures),
     )
 
 

@@ -126,7 +126,8 @@ def play_shard(plan: Plan, shard: Shard) -> Played:
     """Play the games of a shard.
 
     Raises:
-        MatchError: the file of a player has changed.
+        MatchError: the file of a player has changed, or a program has failed, for which a bot has
+            played since.
     """
     # A game or a player may be a module of the folder in which the command was given.
     search_current_folder()
@@ -142,6 +143,8 @@ def play_shard(plan: Plan, shard: Shard) -> Played:
     seeds = deal_seeds(plan.seed, shard.end)[shard.first :]
     table = Table(game, plan.options, min(BATCH_SIZE, len(seats)), bots)
     play_games(table, np.repeat(seeds, len(seats) // len(seeds)), games)
+    for failure in games.failures:
+        raise MatchError(f"{failure.player} has failed in seat {failure.seat}: {failure.reason}")
     return Played(games.places, games.rewards, games.truncated)
 
 

@@ -117,7 +117,7 @@ def make_scene(options: Options, view: np.void) -> Scene:
     return Scene(
         title=f"{seats[0].player}'s information sheet, turn {int(view['turn_number'])}{last}",
         variants=_variants(options),
-        status=_status(options, view, labels),
+        status=status_lines(options, view, labels),
         squares=_squares(options, views),
         seats=seats,
         events=[text for event in view["events"] if (text := event_text(event, labels))],
@@ -164,7 +164,8 @@ def _variants(options: Options) -> str:
     return ", ".join(words)
 
 
-def _status(options: Options, view: np.void, labels: list[str]) -> list[str]:
+def status_lines(options: Options, view: np.void, labels: list[str]) -> list[str]:
+    """Return what is being decided, or how the game ended, with what the viewer has accused and knows to be missing."""
     phase = int(view["phase"])
     lines = _result(options, view, labels) if phase == FINISHED else [_deciding(view, labels)]
     if view["accusing"]:
