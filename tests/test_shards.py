@@ -154,6 +154,20 @@ def test_what_is_not_a_number_of_workers_is_refused(workers: Any) -> None:
         open_pool(workers)
 
 
+def test_what_is_not_an_address_is_refused() -> None:
+    with pytest.raises(MatchError, match="ray must be the address of a cluster, or 'local', or None, got 3"):
+        open_pool(ray=3)  # type: ignore[arg-type]
+
+
+def test_without_ray_one_line_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert main(["match", "sheet", "random", "random", "--ray", "local"]) == 2
+    told = 'sleuth: a Ray cluster needs ray, which is not installed: pip install "sleuth-env[ray]"\n'
+    assert said(capsys) == ("", told)
+
+
 # --- matches ---
 
 

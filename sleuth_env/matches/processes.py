@@ -247,8 +247,9 @@ class _Processes:
         self.workers = [worker for worker in self.workers if worker not in workers]
 
     def close(self) -> None:
-        """Let the workers end by themselves, and end those that do not."""
+        """Let the workers end by themselves, and end those that do not, or have not even begun."""
         try:
+            self._end([worker for worker in self.workers if not worker.is_ready])
             for worker in self.workers:
                 worker.connection.close()
             for worker in self.workers:

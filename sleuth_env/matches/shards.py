@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from ..checks import check_number
+from ..checks import check_number, shown
 from .seating import MatchError
 from .tasks import Done, Stopped, StoppedError
 from .tasks import Pool as Pool
@@ -28,13 +28,15 @@ def open_pool(workers: int = 1, ray: str | None = None) -> AbstractContextManage
             `workers` then means nothing.
 
     Raises:
-        MatchError: this is not a number of workers, or there is no such cluster.
+        MatchError: this is not a number of workers, or there is no such cluster, or no Ray.
 
     >>> with open_pool() as pool:
     ...     pool.map(abs, [-1, 2, -3])
     [1, 2, 3]
     """
     check_workers(workers)
+    if ray is not None and not isinstance(ray, str):
+        raise MatchError(f"ray must be the address of a cluster, or 'local', or None, got {shown(ray)}")
     # Late: they import what most do without.
     if ray is not None:
         from .cluster import open_cluster
