@@ -12,9 +12,9 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from ..checks import check_number
-from .processes import open_processes
 from .seating import MatchError
-from .tasks import Done, Pool, Stopped, StoppedError
+from .tasks import Done, Stopped, StoppedError
+from .tasks import Pool as Pool
 
 MOST_WORKERS = 1024
 
@@ -35,12 +35,16 @@ def open_pool(workers: int = 1, ray: str | None = None) -> AbstractContextManage
     [1, 2, 3]
     """
     check_workers(workers)
+    # Late: they import what most do without.
     if ray is not None:
-        # Late: it imports what few need.
         from .cluster import open_cluster
 
         return open_cluster(ray)
-    return open_processes(int(workers)) if workers > 1 else _this_process()
+    if workers == 1:
+        return _this_process()
+    from .processes import open_processes
+
+    return open_processes(int(workers))
 
 
 def check_workers(workers: Any) -> None:

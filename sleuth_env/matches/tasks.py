@@ -63,8 +63,12 @@ class Pool(Protocol):
         ...
 
 
-def packed(content: Any) -> bytes:
+def packed(content: Any, called: str = "") -> bytes:
     """Return something as bytes; what the running script has made, too.
+
+    Args:
+        content: of any kind.
+        called: what messages call it.
 
     Raises:
         MatchError: it cannot be sent to another process.
@@ -73,8 +77,10 @@ def packed(content: Any) -> bytes:
         found: bytes = cloudpickle.dumps(content)
     # Whatever the classes of users raise.
     except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise MatchError(f"{shown(content)} cannot be sent to another process ({reason}): use one worker") from error
+        raise MatchError(
+            f"{called or shown(content)} cannot be sent to another process, use one worker: "
+            f"{type(error).__name__}: {error}"
+        ) from error
     return found
 
 
