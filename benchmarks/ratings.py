@@ -1,20 +1,22 @@
 """Compare ways to rate players by games at tables of several, and print how well each does.
 
-    python benchmarks/ratings.py [--repeats 100] [--deals 3,10,30] [--seats 4] [--luck 1]
+    python benchmarks/ratings.py [--repeats 100] [--deals 3,10,30] [--truth 3000] [--seats 4] [--luck 1]
+                                 [--ways choix,plain,openskill,share]
 
 Tournaments are made up: five players, one of them hardly ever winning, at the tables of `sleuth
 tournament`; every seat wins in proportion to the strength of its player and to the luck of the
 seat in the deal, so that the games of a deal depend on each other. Compared are
 
-- choix with a bootstrap over deals, as `sleuth tournament` does it, and without its made-up deal;
-- openskill's Plackett-Luce, which goes through the games one by one, 1.96 sigma to each side;
-- the mean win share at the tables of all players, with the intervals of `sleuth match`.
+- choix: choix with a bootstrap over deals, as `sleuth tournament` does it;
+- plain: the same without its made-up deal;
+- openskill: its Plackett-Luce, which goes through the games one by one, 1.96 sigma to each side;
+- share: the win share at the tables of all players, with the intervals of `sleuth match`.
 
-Printed are: the share of intervals that hold the truth (what the same way finds in 300
-deals; 95 % is meant) over all players but the weak one, and of that one; the share of pairs that
-are ordered rightly; by how much a rating moves where the same games come in another order, as a
-share of the interval's width; and CPU seconds of a tournament. openskill is left out where it is
-not installed (``pip install -e ".[bench]"``).
+Printed are: the share of intervals that hold the truth, over all players but the weak one, and of
+that one (95 % is meant; the truth is what the same way finds in as many deals as ``--truth`` says);
+the share of pairs that are ordered rightly; by how much a rating moves where the same games come in
+another order, as a share of the interval's width; and CPU seconds of a tournament. openskill is
+left out where it is not installed (``pip install -e ".[bench]"``).
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from sleuth_env.cli.arguments import real, whole
+from sleuth_env.cli.arguments import real, some, whole
 from sleuth_env.matches import strengths as by_choix
 from sleuth_env.matches.rating import share_interval
 from sleuth_env.matches.schedule import Plan, Shard, seats_of
@@ -41,7 +43,6 @@ from sleuth_env.sleuth import Options
 
 # Natural logarithms of the strengths.
 STRENGTHS = np.array([-6.0, -0.6, 0.0, 0.35, 0.5])
-TRUE_DEALS = 300
 Z_95 = 1.96
 
 # The middle, and both ends of the intervals, one a player.
@@ -137,6 +138,14 @@ def win_share(games: Games) -> Judged:
     return np.mean(shares, axis=1), intervals[:, 0], intervals[:, 1]
 
 
+WAYS: dict[str, Callable[[Games], Judged]] = {
+    "choix": choix_with(made_up=True),
+    "plain": choix_with(made_up=False),
+    "openskill": openskill,
+    "share": win_share,
+}
+
+
 def measured(judge: Callable[[Games], Judged], deals: int, args: argparse.Namespace, truth: Any) -> list[str]:
     """Return a row of the table."""
     holds = []
@@ -176,23 +185,19 @@ def main() -> None:
     parser.add_argument("--deals", type=numbers, default=[3, 10, 30])
     parser.add_argument("--seats", type=whole(3, 7), default=4)
     parser.add_argument("--luck", type=real(0, 10), default=1.0)
+    parser.add_argument("--truth", type=whole(100, 10**6), default=3000)
+    parser.add_argument("--ways", type=some(tuple(WAYS)), default=list(WAYS))
     args = parser.parse_args()
-    ways: dict[str, Callable[[Games], Judged]] = {
-        "choix": choix_with(made_up=True),
-        "choix, no deal made up": choix_with(made_up=False),
-        "openskill": openskill,
-        "win share": win_share,
-    }
-    if find_spec("openskill") is None:
-        del ways["openskill"]
     if find_spec("choix") is None:
         sys.exit('choix is not installed: pip install "sleuth-env[tournament]"')
-    true_games = Games(TRUE_DEALS, args.seats, args.luck, 0)
+    true_games = Games(args.truth, args.seats, args.luck, 0)
     table = Table("way", "deals", "hold the truth", "of the weak", "pairs ordered", "moved by order", "seconds")
-    for name, judge in ways.items():
-        truth = judge(true_games)[0]
+    for way in args.ways:
+        if way == "openskill" and find_spec("openskill") is None:
+            continue
+        truth = WAYS[way](true_games)[0]
         for deals in args.deals:
-            table.add_row(name, str(deals), *measured(judge, deals, args, truth))
+            table.add_row(way, str(deals), *measured(WAYS[way], deals, args, truth))
     Console().print(table)
 
 

@@ -28,6 +28,8 @@ WRONG = [
     ("learners", "--config relational.yaml", "network.kind: 'relational' needs algorithm 'ppo'"),
     ("learners", "--config late.yaml --seeds 2", "seed: must be at most 4294967295, got 4294967296"),
     ("learners", "--config=", ": cannot be read as a configuration file"),
+    ("ratings", "--deals 1", "argument --deals: must be a whole number from 2 to 100000, got '1'"),
+    ("ratings", "--ways elo", "argument --ways: must be some of choix, plain, openskill, share"),
     ("sheet", "--games 9", "argument --games: must be a whole number from 10 to 1000000, got '9'"),
     ("startup", "--repeats 0", "argument --repeats: must be a whole number from 1 to 1000, got '0'"),
     ("workers", "--workers 1", "argument --workers: must be a whole number from 2 to 1024, got '1'"),

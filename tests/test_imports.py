@@ -141,7 +141,7 @@ FIRST_PARTY = {
     "matches/cluster": ("checks", "matches.seating", "matches.tasks"),
     "matches/shards": (*("checks", "matches.cluster", "matches.processes", "matches.seating", "matches.tasks"),),
     "matches/schedule": ("bits", "matches.match"),
-    "matches/strengths": (),
+    "matches/strengths": ("matches.rating",),
     "matches/tournament_file": ("__version__", "checks", "files", "matches.schedule", "matches.seating"),
     "matches/crosstable": (
         *("matches.match", "matches.rating", "matches.schedule", "matches.strengths", "matches.tournament_file"),

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .rating import Z_95, t_quantile
+
 # Points of a rating that stand for a strength ten times as great, as in chess.
 POINTS = 400
 RESAMPLES = 400
@@ -37,8 +39,8 @@ class Strength:
     Args:
         rating: its logarithm of the strength; 400 more are ten wins to one. The mean strength of all
             players has the rating 0.
-        low, high: the ends of the 95 % interval, by a bootstrap over deals. It holds what it says from
-            three deals on.
+        low, high: the ends of the 95 % interval, by a bootstrap over deals. Of fewer than three deals
+            it says little.
     """
 
     rating: float
@@ -65,8 +67,12 @@ def strengths(wins: NDArray[np.float64], seed: int) -> list[Strength] | None:
     resampled = np.einsum("rd,dij->rij", drawn[:, :-1], wins)
     resampled += np.maximum(drawn[:, -1], LEAST / MADE_UP)[:, None, None] * made_up
     found = np.array([_rating(_fitted(choix, one, best)) for one in resampled])
-    low, high = np.percentile(found, [2.5, 97.5], axis=0)
     rating = _rating(best)
+    # Few deals that were drawn from few are too much alike: as Student's t is wider than the normal
+    # distribution, and the variance of a sample smaller than that of what it is drawn from.
+    freedom = max(deals - 1, 1)
+    wider = math.sqrt((freedom + 1) / freedom) * t_quantile(freedom) / Z_95
+    low, high = rating + wider * (np.percentile(found, [2.5, 97.5], axis=0) - rating)
     # Rounded, as the last digits are those of the library that solves the equations.
     return [
         Strength(*(round(float(number), 2) for number in numbers))
