@@ -21,10 +21,10 @@ def openenv_environment(
 ) -> Any:
     """Return an `openenv.core.env_server.Environment` of a game in text.
 
-    Its actions, of the class `action_type`, have a text, ``message``: the answer, see `read_answer`. Its
-    observations have ``prompt``, all that the agent knows, with the rules before it in the first one; ``done``;
-    ``reward``, what the agent has got since its last decision; and in ``metadata`` ``refused``, why
-    the last answer was not taken, ``terminated`` and ``truncated``.
+    Its actions, of the class `action_type`, have a text, ``message``: the answer, see `read_answer`.
+    Its observations have ``prompt``, all that the agent knows, with the rules before it in the first
+    one; ``done``; ``reward``, what the agent has got since its last decision; and in ``metadata``
+    ``refused``, why the last answer was not taken, ``terminated`` and ``truncated``.
 
     Args:
         game: a game module, or its name.
