@@ -22,7 +22,18 @@ from .parser import Parser, add_json, command_parser
 from .report import put
 
 DESCRIPTION = "Print versions, threads, processor and the folders of compiled kernels: put it into reports of faults."
-REQUIRED = ("numpy", "numba", "llvmlite", "gymnasium", "pettingzoo", "pillow", "prompt_toolkit", "rich", "safetensors")
+REQUIRED = (
+    "numpy",
+    "numba",
+    "llvmlite",
+    "cloudpickle",
+    "gymnasium",
+    "pettingzoo",
+    "pillow",
+    "prompt_toolkit",
+    "rich",
+    "safetensors",
+)
 OPTIONAL = (
     "torch",
     "stable-baselines3",
