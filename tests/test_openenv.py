@@ -47,7 +47,7 @@ def test_it_is_served_over_http() -> None:
     with client.websocket_connect("/ws") as session:
         session.send_json({"type": "reset", "data": {"seed": 1}})
         first = session.receive_json()["data"]["observation"]
-        assert "You are player_0" in first["prompt"]
+        assert "You (a) are player_0" in first["prompt"]
         session.send_json({"type": "step", "data": {"message": "I choose nothing."}})
         second = session.receive_json()["data"]
         assert "is not an action" in second["observation"]["prompt"]

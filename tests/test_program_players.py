@@ -79,7 +79,7 @@ def test_a_program_is_told_what_its_seat_knows_and_takes_one_of_its_legal_action
     assert hello["options"]["num_players"] == 3
     assert "missing" in hello["rules"]
     assert decide["legal"] == legal
-    assert decide["text"].startswith("You are player_0")
+    assert decide["text"].startswith("You (a) are player_0")
     assert decide["facts"]["players"]["you"] == "player_0"
     assert len(decide["facts"]["hand"]) == 11
     assert 0 <= decide["seed"] < 2**53

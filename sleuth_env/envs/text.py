@@ -56,7 +56,7 @@ class TextEnv:
     >>> env = TextEnv("sleuth", num_players=3, opponents="random", seat=0)
     >>> step = env.reset(seed=1)
     >>> step.agent, step.text.splitlines()[0]
-    ('player_0', 'You are player_0; +1 is player_1, +2 is player_2. Missing gems: 1.')
+    ('player_0', 'You (a) are player_0, +1 (b) is player_1, +2 (c) is player_2. Missing gems: 1.')
     >>> step = env.step("I cannot decide.")
     >>> step.refused.partition(".")[0], env.step("exchange").refused if "exchange" in step.text else ""
     ("'I cannot decide.' is not an action", '')

@@ -24,8 +24,7 @@ STANDINGS = {IN: "in", OUT: "out", RIGHT: "right", LEFT: "accused"}
 NOUNS = {
     "QUESTION": (
         tuple(question_name(question) for question in range(len(QUESTIONS))),
-        "one of red blue green yellow diamond pearl opal solitaire pair cluster, or two of them, "
-        "COLOUR-KIND, COLOUR-TYPE or KIND-TYPE",
+        "a colour, kind or type, or two of them in this order, such as opal or blue-pair",
     ),
     "GEM": (tuple(gem_name(gem) for gem in range(len(GEMS))), "COLOUR-KIND-TYPE, such as blue-opal-pair"),
 }
@@ -122,8 +121,9 @@ def words(options: Options, seen: Any, known: dict[str, Any] | None = None) -> l
 
 def _table_lines(options: Options, seen: np.void, known: Mapping[str, Any]) -> Iterator[str]:
     """Iterate over lines that say who is who and what is to be decided."""
-    others = ", ".join(f"{label} is {name}" for label, name in known["players"].items() if label != "you")
-    yield f"You are {known['players']['you']}; {others}. Missing gems: {options.missing}."
+    letters = _letters(known["seats"])
+    others = ", ".join(f"{label} ({letters[label]}) is {name}" for label, name in known["players"].items())
+    yield f"{others}. Missing gems: {options.missing}.".replace("you (a) is", "You (a) are", 1)
     turn = f"Turn {known['turn_number']} of {options.max_turns}"
     yield f"{turn}. {'. '.join(status_lines(options, seen, list(known['players'])))}."
     if known["asked_first"]:
@@ -133,12 +133,12 @@ def _table_lines(options: Options, seen: np.void, known: Mapping[str, Any]) -> I
 
 def _gem_lines(known: Mapping[str, Any]) -> Iterator[str]:
     """Iterate over lines that say where gems are known to be."""
-    shown = {label: seat["was_shown"] for label, seat in known["seats"].items()}
+    letters = _letters(known["seats"])
     hand = []
     for gem in known["hand"]:
-        to = [label for label, gems in shown.items() if gem in gems]
-        hand.append(f"{gem} ({' '.join(to)})" if to else gem)
-    who = " (in brackets: who was shown it)" if any(shown.values()) else ""
+        to = "".join(letters[label] for label, seat in known["seats"].items() if gem in seat["was_shown"])
+        hand.append(f"{gem} {to}".rstrip())
+    who = " (and who was shown it)" if any(seat["was_shown"] for seat in known["seats"].values()) else ""
     yield f"Your hand{who}: {', '.join(hand)}"
     yield f"On the table: {', '.join(known['table']) or 'none'}"
     for label, seat in known["seats"].items():
@@ -151,8 +151,9 @@ def _seat_lines(known: Mapping[str, Any]) -> Iterator[str]:
     for label, seat in known["seats"].items():
         place = f", place {seat['place']}" if seat["place"] else ""
         turn = ", has the turn" if label == known["turn"] else ""
-        exchanges = f", exchanges: {seat['exchanges']}" if seat["exchanges"] else ""
-        yield f"{label} ({seat['standing']}{place}{turn}{exchanges}) search cards: {', '.join(seat['search_cards'])}"
+        exchanges = f", exchanges {seat['exchanges']}" if seat["exchanges"] else ""
+        cards = ", ".join(seat["search_cards"])
+        yield f"{label}: {seat['standing']}{place}{turn}{exchanges}; search cards {cards}"
 
 
 def _answer_lines(known: Mapping[str, Any]) -> Iterator[str]:
@@ -161,21 +162,23 @@ def _answer_lines(known: Mapping[str, Any]) -> Iterator[str]:
     A search card has the name of its question; so a row is about both. Those with a free element follow.
     """
     seats = known["seats"]
-    letters = dict(zip(seats, LETTERS, strict=False))
+    letters = _letters(seats)
     used = {card: _user(known, card, letters) for card in CARD_NAMES}
     asked = set().union(*(seat["answers"] for seat in seats.values()))
     rows = [name for name in NOUNS["QUESTION"][0] if name in asked or used[name] != "."]
     if rows:
-        legend = ", ".join(f"{letter} {label}" for label, letter in letters.items())
-        yield f"Answers: how many matching gems a player has, behind it who asked ({legend}; . nobody)."
-        yield "Column card: who has ever paid with the search card of this name; * it is in the discard pile."
+        yield "Answers: number of matching gems, and who asked (. nobody). Card: who ever paid with it, * discarded."
         yield f"QUESTION {' '.join(seats)} card"
         for name in rows:
             cells = (_cell(seat, name, letters) for seat in seats.values())
             yield f"{name} {' '.join(cells)} {used[name]}"
     free = [f"{card} {used[card]}" for card in CARD_NAMES[len(QUESTIONS) :] if used[card] != "."]
-    yield from [f"The same of cards with a free element: {', '.join(free)}"] if free else []
+    yield from [f"Cards: {', '.join(free)}"] if free else []
     yield f"Draw pile: {known['draw_pile']} search cards."
+
+
+def _letters(seats: Mapping[str, Any]) -> dict[str, str]:
+    return dict(zip(seats, LETTERS, strict=False))
 
 
 def _cell(seat: Mapping[str, Any], question: str, letters: Mapping[str, str]) -> str:
