@@ -17,12 +17,20 @@ from docs.make_tables import ROOT, pages
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
+# Libraries that an extra brings, whose modules are left out where they are not installed.
+OPTIONAL = {"ray"}
+
+
 def public_modules() -> Iterator[ModuleType]:
     """Import every module of the package that has no underscore in its name."""
     yield sleuth_env
     for found in pkgutil.walk_packages(sleuth_env.__path__, "sleuth_env."):
         if not any(part.startswith("_") for part in found.name.split(".")):
-            yield importlib.import_module(found.name)
+            try:
+                yield importlib.import_module(found.name)
+            except ModuleNotFoundError as error:
+                if error.name not in OPTIONAL:
+                    raise
 
 
 def documented_kernels(module: ModuleType) -> Iterator[tuple[str, str]]:
