@@ -62,4 +62,4 @@ def test_without_ray_the_environment_names_the_extra():
     code = "import sys; sys.modules['ray'] = None; import sleuth_env.envs.rllib"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     last = done.stderr.splitlines()[-1]
-    assert last.endswith('need ray, which is not installed: pip install "sleuth-env[rllib]"')
+    assert last.endswith('needs ray, which is not installed: pip install "sleuth-env[rllib]"')
