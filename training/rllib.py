@@ -14,7 +14,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
@@ -26,7 +26,6 @@ import torch
 from ray.rllib.algorithms.ppo import PPO, PPOConfig
 from ray.rllib.algorithms.ppo.torch.ppo_torch_learner import PPOTorchLearner
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
-from ray.rllib.execution.rollout_ops import synchronous_parallel_sample
 from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, LEARNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
 
 from sleuth_env.checks import one_line
@@ -52,6 +51,8 @@ CURVES = {
 }
 # Where Ray looks for the address of a cluster.
 ADDRESS = "RAY_ADDRESS"
+# Of RLlib. What goes wrong is said by the run, in one line.
+LOG_LEVEL = "CRITICAL"
 # Bytes of the store through which processes hand one another decisions and weights, at the least.
 STORE_BYTES = 200 * 2**20
 # Ray gives up after half a minute, which its first start on a busy machine may take.
@@ -84,27 +85,6 @@ class ScheduledLearner(PPOTorchLearner):  # type: ignore[misc]
         self.after_gradient_based_update(timesteps=timesteps)
 
 
-class TrainingEnv(RllibEnv):
-    """An environment that remembers how it has failed: RLlib hands on only that it has."""
-
-    failure: Exception | None = None
-
-    def reset(self, **named: Any) -> Any:
-        """See `RllibEnv.reset`."""
-        return self._noted(super().reset, **named)
-
-    def step(self, action_dict: Mapping[str, Any]) -> Any:
-        """See `RllibEnv.step`."""
-        return self._noted(super().step, action_dict)
-
-    def _noted(self, do: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-        try:
-            return do(*arguments, **named)
-        except Exception as error:
-            self.failure = error
-            raise
-
-
 class SelfPlay(PPO):  # type: ignore[misc]
     """RLlib's PPO, which seats opponents, and drops a rollout in which the run is stopped.
 
@@ -130,18 +110,7 @@ class SelfPlay(PPO):  # type: ignore[misc]
         group = self.env_runner_group
         # Each time: one of the processes may have taken the place of a lost one.
         group.foreach_env_runner(partial(seat_opponents, *self.opponents))
-        episodes, results = synchronous_parallel_sample(
-            worker_set=group,
-            max_env_steps=self.config.total_train_batch_size,
-            _uses_new_env_runners=True,
-            _return_metrics=True,
-        )
-        # RLlib goes on without the games of an environment that fails, which it would do again.
-        failed = [error for errors in group.foreach_env_runner(failures) for error in errors]
-        if failed:
-            raise failed[0]
-        if not episodes:
-            raise ConnectionError("none of the processes that play has answered; go on from the last checkpoint")
+        episodes, results = self._rollout()
         self.finished = [game for games in group.foreach_env_runner(taken_games) for game in games]
         if self.stopped():
             return
@@ -157,6 +126,21 @@ class SelfPlay(PPO):  # type: ignore[misc]
         self.hand_out_weights()
         self.decisions = sum(episode.env_steps() for episode in episodes)
 
+    def _rollout(self) -> tuple[list[Any], list[Any]]:
+        """Play a rollout; return its episodes and what RLlib counts.
+
+        Raises:
+            Exception: what an environment has failed by, such as an opponent's mistake.
+            ConnectionError: all processes are lost.
+        """
+        played = self.env_runner_group.foreach_env_runner(rollout_of, local_env_runner=not self.config.num_env_runners)
+        for _, _, failure in played:
+            if failure is not None:
+                raise failure
+        if not played:
+            raise ConnectionError("none of the processes that play has answered")
+        return [episode for episodes, _, _ in played for episode in episodes], [counts for _, counts, _ in played]
+
     def hand_out_weights(self) -> None:
         """Give the learner's weights to the processes that play."""
         self.env_runner_group.sync_weights(
@@ -167,9 +151,18 @@ class SelfPlay(PPO):  # type: ignore[misc]
 # --- in the processes that play ---
 
 
-def environments(runner: Any) -> list[TrainingEnv]:
+def environments(runner: Any) -> list[RllibEnv]:
     """Return the environments of a process."""
     return [] if runner.env is None else [env.unwrapped for env in runner.env.envs]
+
+
+def rollout_of(runner: Any) -> tuple[list[Any], dict[str, Any], BaseException | None]:
+    """Play a process's part of a rollout; return its episodes, what RLlib counts, and what has gone wrong."""
+    try:
+        return runner.sample(), runner.get_metrics(), None
+    except RuntimeError as error:
+        # RLlib would end the process, and says of an environment only that it has failed.
+        return [], {}, error.__cause__ or error
 
 
 def seat_opponents(number: int, stored: Any, runner: Any) -> None:
@@ -184,11 +177,6 @@ def seat_opponents(number: int, stored: Any, runner: Any) -> None:
 def taken_games(runner: Any) -> list[FinishedGame]:
     """Return how a process's games have ended since the last call."""
     return [game for env in environments(runner) for game in env.take_finished()]
-
-
-def failures(runner: Any) -> list[Exception]:
-    """Return how a process's environments have failed."""
-    return [env.failure for env in environments(runner) if env.failure is not None]
 
 
 def shared_policy(agent: str, episode: Any, **more: Any) -> str:
@@ -220,7 +208,12 @@ class RllibLearner:
         A rollout is played to its end before it is dropped.
         """
         if self._algorithm is None:
-            self._algorithm = self._begun()
+            try:
+                self._algorithm = self._begun()
+            except SystemExit:
+                # Ray's own handler of this signal, while Ray was starting; now the run's is back.
+                signal.raise_signal(signal.SIGTERM)
+                return None
         algorithm = self._algorithm
         algorithm.steps = self.steps
         algorithm.stopped = stopped
@@ -380,8 +373,7 @@ def ray_settings(config: Config) -> dict[str, Any]:
     """Return the arguments of ``ray.init``: processes of this machine, or those of a cluster."""
     # Nobody was asked whether to send reports about the use of Ray.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # What goes wrong is said by this program, in one line.
-    logging.getLogger("ray.rllib").setLevel(logging.ERROR)
+    logging.getLogger("ray.rllib").setLevel(LOG_LEVEL)
     settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if not IS_INSTALLED:
         # The processes import this module, and the clone need not be where Python looks for modules.
@@ -410,7 +402,7 @@ def algorithm_config(config: Config, steps: int) -> PPOConfig:
     environment = {"game": config.game, "record": config.record, "illegal": "raise", **asdict(config.options)}
     return (
         PPOConfig(algo_class=SelfPlay)
-        .environment(TrainingEnv, env_config=environment, disable_env_checking=True)
+        .environment(RllibEnv, env_config=environment, disable_env_checking=True)
         .framework("torch")
         .env_runners(
             num_env_runners=runners,
@@ -440,7 +432,7 @@ def algorithm_config(config: Config, steps: int) -> PPOConfig:
             grad_clip=ppo.max_grad_norm,
             grad_clip_by="global_norm",
         )
-        .debugging(seed=number_of(config.seed, "training", "games", steps, bits=31), log_level="ERROR")
+        .debugging(seed=number_of(config.seed, "training", "games", steps, bits=31), log_level=LOG_LEVEL)
     )
 
 
