@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -28,7 +29,8 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def results(*arguments: Any) -> list[Any]:
         """Return what a match would, by how many decisions the policy has learned from."""
         share = SCORES[arguments[2].steps // 64 - 1]
-        return [type("Result", (), {"entries": [type("Entry", (), {"win_share": share})]})]
+        entry = SimpleNamespace(win_share=share, win_low=0.0, win_high=1.0, fair_share=1 / 3)
+        return [SimpleNamespace(entries=[entry], games=12, seed=1)]
 
     monkeypatch.setattr("training.run.evaluate", results)
     return path

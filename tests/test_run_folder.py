@@ -15,11 +15,13 @@ import torch
 import yaml
 
 from sleuth_env.policies.policy import load_policy, save_policy
+from sleuth_env.policies.policy_file import read_metadata
 from tests.test_train import TINY, curve, states, the_line
 from training.checkpoint import DamagedError, read_checkpoint
 from training.config import make_config
 from training.inputs import Inputs
 from training.run import Run
+from training.streams import words_of
 from training.train import main
 
 
@@ -82,8 +84,12 @@ def test_a_run_folder_that_was_moved_goes_on_to_the_same_numbers_without_its_sou
     assert capsys.readouterr().err == ""
     for one, other in zip(weights(away), weights(unbroken), strict=True):
         assert torch.equal(one, other)
-    for name in ("best.safetensors", "last.safetensors"):
-        assert (away / name).read_bytes() == (unbroken / name).read_bytes()
+    assert (away / "last.safetensors").read_bytes() == (unbroken / "last.safetensors").read_bytes()
+    best, other = (read_metadata(folder / "best.safetensors") for folder in (away, unbroken))
+    # How long the training was to be when the policy was written.
+    assert {best["training"].pop("total_steps"), other["training"].pop("total_steps")} <= {128, 256}
+    assert best == other
+    assert words_of(load_policy(away / "best.safetensors")) == words_of(load_policy(unbroken / "best.safetensors"))
     kept = [key for key in curve(unbroken)[-1] if key not in ("time/seconds", "time/fps")]
     assert [curve(away)[-1][key] for key in kept] == [curve(unbroken)[-1][key] for key in kept]
 
