@@ -38,6 +38,7 @@ def test_a_run_leaves_the_same_files_as_the_other_algorithm(tiny: Path, tmp_path
         "progress.csv",
         "league.csv",
         "best.safetensors",
+        "best.md",
         "last.safetensors",
         "inputs",
         "lock",
