@@ -234,7 +234,7 @@ COMMANDS = commands()
 TRAINING = {"train": "command", "imitate": "imitation", "plot": "figure", "fit_racer": "fit_racer"}
 OF_A_GAME = ("train", "imitate")
 # What is shown of the shell, and no command of the project.
-SHELL = ("git clone", "cd ", "pip install", "source ", "pre-commit ")
+SHELL = ("git clone", "cd ", "pip install", "source ", "pre-commit ", "ray start ")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
