@@ -140,10 +140,10 @@ def _gem_lines(known: Mapping[str, Any]) -> Iterator[str]:
         hand.append(f"{gem} {to}".rstrip())
     who = " (and who was shown it)" if any(seat["was_shown"] for seat in known["seats"].values()) else ""
     yield f"Your hand{who}: {', '.join(hand)}"
-    yield f"On the table: {', '.join(known['table']) or 'none'}"
+    yield f"On the table: {' '.join(known['table']) or 'none'}"
     for label, seat in known["seats"].items():
         if seat["shown_to_you"]:
-            yield f"Shown to you by {label}: {', '.join(seat['shown_to_you'])}"
+            yield f"Shown to you by {label}: {' '.join(seat['shown_to_you'])}"
 
 
 def _seat_lines(known: Mapping[str, Any]) -> Iterator[str]:
@@ -152,7 +152,7 @@ def _seat_lines(known: Mapping[str, Any]) -> Iterator[str]:
         place = f", place {seat['place']}" if seat["place"] else ""
         turn = ", has the turn" if label == known["turn"] else ""
         exchanges = f", exchanges {seat['exchanges']}" if seat["exchanges"] else ""
-        cards = ", ".join(seat["search_cards"])
+        cards = " ".join(seat["search_cards"])
         yield f"{label}: {seat['standing']}{place}{turn}{exchanges}; search cards {cards}"
 
 
@@ -167,7 +167,7 @@ def _answer_lines(known: Mapping[str, Any]) -> Iterator[str]:
     asked = set().union(*(seat["answers"] for seat in seats.values()))
     rows = [name for name in NOUNS["QUESTION"][0] if name in asked or used[name] != "."]
     if rows:
-        yield "Answers: number of matching gems, and who asked (. nobody). Card: who ever paid with it, * discarded."
+        yield "Answers: who asked, and number of matching gems (. nobody). Card: who ever paid with it, * discarded."
         yield f"QUESTION {' '.join(seats)} card"
         for name in rows:
             cells = (_cell(seat, name, letters) for seat in seats.values())
@@ -184,7 +184,8 @@ def _letters(seats: Mapping[str, Any]) -> dict[str, str]:
 def _cell(seat: Mapping[str, Any], question: str, letters: Mapping[str, str]) -> str:
     if question not in seat["answers"]:
         return "."
-    return f"{seat['answers'][question]}{''.join(letters[label] for label in seat['askers'][question])}"
+    # Letters first: to tokenizers, a space is part of the letters that follow it, but not of a digit.
+    return f"{''.join(letters[label] for label in seat['askers'][question])}{seat['answers'][question]}"
 
 
 def _user(known: Mapping[str, Any], card: str, letters: Mapping[str, str]) -> str:
