@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import ray
@@ -107,14 +107,12 @@ class SelfPlay(PPO):  # type: ignore[misc]
     def training_step(self) -> None:
         """Play a rollout and learn from it: PPO's own step, with what a run needs in between."""
         self.decisions = 0
-        group = self.env_runner_group
-        # Each time: one of the processes may have taken the place of a lost one.
-        group.foreach_env_runner(partial(seat_opponents, *self.opponents))
-        episodes, results = self._rollout()
-        self.finished = [game for games in group.foreach_env_runner(taken_games) for game in games]
+        parts = self._rollout()
+        self.finished = [game for part in parts for game in part.games]
         if self.stopped():
             return
-        self.metrics.aggregate(results, key=ENV_RUNNER_RESULTS)
+        episodes = [episode for part in parts for episode in part.episodes]
+        self.metrics.aggregate([part.counts for part in parts], key=ENV_RUNNER_RESULTS)
         learned = self.learner_group.update(
             episodes=episodes,
             timesteps={NUM_ENV_STEPS_SAMPLED_LIFETIME: self.steps},
@@ -126,20 +124,24 @@ class SelfPlay(PPO):  # type: ignore[misc]
         self.hand_out_weights()
         self.decisions = sum(episode.env_steps() for episode in episodes)
 
-    def _rollout(self) -> tuple[list[Any], list[Any]]:
-        """Play a rollout; return its episodes and what RLlib counts.
+    def _rollout(self) -> list[Part]:
+        """Let each process play its part of a rollout.
 
         Raises:
-            Exception: what an environment has failed by, such as an opponent's mistake.
-            ConnectionError: all processes are lost.
+            Exception: what has gone wrong in one of them, such as an opponent's mistake.
+            ConnectionError: all of them are lost.
         """
-        played = self.env_runner_group.foreach_env_runner(rollout_of, local_env_runner=not self.config.num_env_runners)
-        for _, _, failure in played:
-            if failure is not None:
-                raise failure
-        if not played:
+        parts = self.env_runner_group.foreach_env_runner(
+            # Each time with the opponents: a process may have taken the place of a lost one.
+            partial(play, *self.opponents),
+            local_env_runner=not self.config.num_env_runners,
+        )
+        for part in parts:
+            if part.failure is not None:
+                raise part.failure
+        if not parts:
             raise ConnectionError("none of the processes that play has answered")
-        return [episode for episodes, _, _ in played for episode in episodes], [counts for _, counts, _ in played]
+        return list(parts)
 
     def hand_out_weights(self) -> None:
         """Give the learner's weights to the processes that play."""
@@ -151,32 +153,44 @@ class SelfPlay(PPO):  # type: ignore[misc]
 # --- in the processes that play ---
 
 
-def environments(runner: Any) -> list[RllibEnv]:
-    """Return the environments of a process."""
-    return [] if runner.env is None else [env.unwrapped for env in runner.env.envs]
+class Part(NamedTuple):
+    """What a process has played of a rollout.
+
+    Args:
+        episodes: RLlib's, of games under way too.
+        counts: what RLlib counts.
+        games: how games have ended.
+        failure: what has gone wrong.
+    """
+
+    episodes: list[Any]
+    counts: dict[str, Any]
+    games: list[FinishedGame]
+    failure: BaseException | None = None
 
 
-def rollout_of(runner: Any) -> tuple[list[Any], dict[str, Any], BaseException | None]:
-    """Play a process's part of a rollout; return its episodes, what RLlib counts, and what has gone wrong."""
+def play(number: int, stored: Any, runner: Any) -> Part:
+    """Play a process's part of a rollout.
+
+    Args:
+        number: of the opponents; another one means others.
+        stored: Ray's reference to the arguments of `RllibEnv.set_opponents`.
+        runner: RLlib's part of the process.
+    """
+    envs = [env.unwrapped for env in runner.env.envs]
     try:
-        return runner.sample(), runner.get_metrics(), None
-    except RuntimeError as error:
-        # RLlib would end the process, and says of an environment only that it has failed.
-        return [], {}, error.__cause__ or error
-
-
-def seat_opponents(number: int, stored: Any, runner: Any) -> None:
-    """Set the opponents of a process's environments, unless these are they."""
-    if getattr(runner, "opponents_number", 0) != number:
-        arguments = ray.get(stored)
-        for env in environments(runner):
-            env.set_opponents(**arguments)
-        runner.opponents_number = number
-
-
-def taken_games(runner: Any) -> list[FinishedGame]:
-    """Return how a process's games have ended since the last call."""
-    return [game for env in environments(runner) for game in env.take_finished()]
+        if getattr(runner, "opponents_number", 0) != number:
+            arguments = ray.get(stored)
+            for env in envs:
+                env.set_opponents(**arguments)
+            runner.opponents_number = number
+        episodes = runner.sample()
+    # RLlib would end the process.
+    except Exception as error:
+        # Of a step RLlib says only that it has failed.
+        hidden = error.__cause__ if type(error) is RuntimeError and not error.args else None
+        return Part([], {}, [], hidden or error)
+    return Part(episodes, runner.get_metrics(), [game for env in envs for game in env.take_finished()])
 
 
 def shared_policy(agent: str, episode: Any, **more: Any) -> str:
@@ -386,7 +400,14 @@ def ray_settings(config: Config) -> dict[str, Any]:
     numbers += 2 * config.module.num_actions(config.options)
     store = max(STORE_BYTES, 2 * rollout * numbers * np.dtype(np.float32).itemsize)
     processes = max(config.rllib.env_runners, 1)
-    return {**settings, "include_dashboard": False, "num_cpus": processes, "object_store_memory": store}
+    # "local": it would join whatever cluster runs on this machine.
+    return {
+        **settings,
+        "address": "local",
+        "include_dashboard": False,
+        "num_cpus": processes,
+        "object_store_memory": store,
+    }
 
 
 def algorithm_config(config: Config, steps: int) -> PPOConfig:
