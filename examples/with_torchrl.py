@@ -20,8 +20,7 @@ STEPS_A_GAME = 32
 
 
 def make_env(task: Task, seed: int) -> TransformedEnv:
-    """Return games in which an illegal action is an error, so that no mask can be passed over."""
-    # TorchRL itself deals the next games.
+    """Return games, the next of which TorchRL itself deals; no mask can be passed over, which is an error."""
     about = {"observation": "dict", "autoreset_mode": "Disabled", "illegal": "raise", **task.options}
     games = task.environments.SoloVectorEnv(NUM_GAMES, OPPONENT, **about)
     masks = Compose(DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"]), ActionMask())
