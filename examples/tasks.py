@@ -55,7 +55,8 @@ class Task:
     def win_share(self, player: Player, deals: int) -> float:
         """Return the share of games that a player wins against two `random` bots."""
         players = [player, OPPONENT, OPPONENT]
-        return play_match(self.game, self.game.Options(**self.options), players, deals).entries[0].win_share
+        entry = play_match(self.game, self.game.Options(**self.options), players, deals).entries[0]
+        return entry.win_share / entry.seats  # three of a name are one entry
 
 
 TASKS = {

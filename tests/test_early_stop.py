@@ -26,7 +26,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     evaluation = {"against": ["random"], "every": 64, "deals": 4}
     path.write_text(yaml.safe_dump(TINY | {"run": str(tmp_path / "run"), "total_steps": 384, "evaluation": evaluation}))
 
-    def results(*arguments: Any) -> list[Any]:
+    def results(*arguments: Any, pool: Any = None) -> list[Any]:
         """Return what a match would, by how many decisions the policy has learned from."""
         share = SCORES[arguments[2].steps // 64 - 1]
         entry = SimpleNamespace(win_share=share, win_low=0.0, win_high=1.0, fair_share=1 / 3)

@@ -23,18 +23,25 @@ from training.train import main
 def dealt(monkeypatch: pytest.MonkeyPatch) -> dict[Any, set[int]]:
     """Return where the seeds of all games go that are dealt and played from now on."""
     seeds: dict[Any, set[int]] = {}
+    unplayed: dict[int, set[int]] = {}
     reset = GameVectorEnv.reset
+    step = GameVectorEnv.step
     deal = Table.deal
 
     def noted_reset(self: Any, *, seed: Any = None, options: Any = None) -> Any:
-        seeds[id(self)] = set(seed)  # what was dealt before has not been played
+        unplayed[id(self)] = set(seed)
         return reset(self, seed=seed, options=options)
+
+    def noted_step(self: Any, actions: Any) -> Any:
+        seeds.setdefault(id(self), set()).update(unplayed.pop(id(self), ()))
+        return step(self, actions)
 
     def noted_deal(self: Any, rows: Any, given: Any) -> None:
         seeds.setdefault("tables", set()).update(np.atleast_1d(given).tolist())
         deal(self, rows, given)
 
     monkeypatch.setattr(GameVectorEnv, "reset", noted_reset)
+    monkeypatch.setattr(GameVectorEnv, "step", noted_step)
     monkeypatch.setattr(Table, "deal", noted_deal)
     return seeds
 
