@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import logging
 import pickle
+import re
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +18,8 @@ from .seating import MatchError
 from .tasks import GLANCE, ONE_THREAD, Done, Pool, Stopped, StoppedError, answer, packed
 
 LOCAL = "local"
+# Seconds to wait for a cluster: Ray itself tries for a quarter of an hour.
+PATIENCE = 10
 
 
 class _Cluster:
@@ -71,6 +75,7 @@ def open_cluster(address: str) -> Iterator[Pool]:
     if ray.is_initialized():
         yield _Cluster(ray)
         return
+    _check_reachable(address)
     try:
         ray.init(
             address,
@@ -85,3 +90,19 @@ def open_cluster(address: str) -> Iterator[Pool]:
         yield _Cluster(ray)
     finally:
         ray.shutdown()
+
+
+def _check_reachable(address: str) -> None:
+    """Check that somebody listens at an address HOST:PORT.
+
+    Raises:
+        MatchError: nobody does.
+    """
+    parts = re.fullmatch(r"(?:ray://)?(.+):([0-9]{1,5})", address)
+    if parts is None:
+        return
+    try:
+        socket.create_connection((parts[1], int(parts[2])), PATIENCE).close()
+    # There is no such port, or no such name.
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise MatchError(f"there is no Ray cluster at {address!r}: {error}") from error

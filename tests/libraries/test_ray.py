@@ -107,5 +107,6 @@ def test_a_cluster_that_is_not_there_is_said_in_one_line(capsys: pytest.CaptureF
     assert main(["match", *SEATS, "--ray", "nonsense://"]) == 2
     errors = said(capsys)[1]
     assert errors.startswith("sleuth: there is no Ray cluster at 'nonsense://'")
-    with pytest.raises(MatchError, match="there is no Ray cluster at"):
-        open_pool(ray="127.0.0.1:1").__enter__()
+    for address in ("127.0.0.1:1", "127.0.0.1:99999", "ray://nobody.invalid:6379"):
+        with pytest.raises(MatchError, match=f"there is no Ray cluster at '{address}': "):
+            open_pool(ray=address).__enter__()
