@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sleuth_env import holmes_v0, play_match, sleuth_v0, wrap_policy
+from sleuth_env import Player, holmes_v0, play_match, sleuth_v0, wrap_policy
 
 OPPONENT = "random"
 
@@ -40,14 +40,23 @@ class Task:
             bias[self.game.action_blocks(options)[block]] = preference
         return bias
 
-    def win_share(self, choose: Callable[..., Any], deals: int) -> float:
-        """Return the share of games that a function wins against two `random` bots.
+    def judged(self, choose: Callable[..., Any], deals: int) -> str:
+        """Return how many games a function wins against two `random` bots, and how many a third one wins.
+
+        Nobody may win, so that is not a third of all.
 
         Args:
             choose: from observations (f4 [B, N]) and masks (u1 [B, A]) to actions [B].
             deals: number of deals, each of which is played from every seat.
         """
-        players = [wrap_policy(choose, game=self.game), OPPONENT, OPPONENT]
+        learned = self.win_share(wrap_policy(choose, game=self.game), deals)
+        # Three equal players are one in the result, which wins what any of them does.
+        chance = self.win_share(OPPONENT, deals) / 3
+        return f"win share {learned:.3f}, that of {OPPONENT} {chance:.3f}"
+
+    def win_share(self, player: Player, deals: int) -> float:
+        """Return the share of games that a player wins against two `random` bots."""
+        players = [player, OPPONENT, OPPONENT]
         return play_match(self.game, self.game.Options(**self.options), players, deals).entries[0].win_share
 
 

@@ -34,7 +34,7 @@ def main() -> None:
     def choose(observations, masks):
         return model.predict(observations, action_masks=masks > 0)[0]
 
-    print(f"win share {TASKS[given.game].win_share(choose, given.deals):.3f}, by chance 0.333")
+    print(TASKS[given.game].judged(choose, given.deals))
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ def main() -> None:
         with torch.no_grad():
             return policy(Batch(obs={"obs": observations, "mask": masks > 0}, info={})).act.numpy()
 
-    print(f"win share {TASKS[given.game].win_share(choose, given.deals):.3f}, by chance 0.333")
+    print(TASKS[given.game].judged(choose, given.deals))
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ def main() -> None:
             logits = network(torch.from_numpy(observations))
         return MaskedCategorical(logits=logits, mask=torch.from_numpy(masks) > 0).sample().numpy()
 
-    print(f"win share {TASKS[given.game].win_share(choose, given.deals):.3f}, by chance 0.333")
+    print(TASKS[given.game].judged(choose, given.deals))
 
 
 if __name__ == "__main__":
