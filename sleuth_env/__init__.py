@@ -23,7 +23,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from .version import __version__
 
 GYMNASIUM_ID = "sleuth_env/Sleuth-v0"
 SELF_PLAY_ID = "sleuth_env/SleuthSelfPlay-v0"

@@ -86,7 +86,8 @@ class KernelCache(NullCache):
             path = folder / name
             try:
                 content = read_bytes(path, MOST_FILE_BYTES)
-                compiled = CompileResult._rebuild(target_context, *pickle.loads(_checked(content)))  # type: ignore[no-untyped-call]
+                parts = pickle.loads(_checked(content))
+                compiled = CompileResult._rebuild(target_context, *parts)  # type: ignore[no-untyped-call]
             except (FileNotFoundError, NotADirectoryError):
                 continue
             # Whatever is in the file, or whatever stands in its place.

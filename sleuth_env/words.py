@@ -68,7 +68,7 @@ def text_observation(view: Any, options: Any, legal: Any = None, game: Game | No
         game: the game module; default: the game of this package whose options these are.
 
     Raises:
-        ValueError: the options are no game's, or the view is not one of this game.
+        ValueError: no game has such options, or the view is not one of this game.
     """
     game = game_for(options, game)
     facts = known_facts(game, options, _record(view))
@@ -218,7 +218,7 @@ def read_answer(text: Any, options: Any, legal: Any, view: Any = None, game: Gam
 
     Raises:
         AnswerError: it means no legal action, or several.
-        ValueError: the options are no game's, or legal are not marks of its actions.
+        ValueError: no game has such options, or legal are not marks of its actions.
     """
     game = game_for(options, game)
     reader = _Reader(game, options, legal_names(game, options, legal), _record(view))

@@ -23,7 +23,7 @@ HOLMES_RULES = (
 # Modules of this package that a module may import, by the beginning of its path; the longest
 # beginning that fits holds. A name stands for everything below it.
 FIRST_PARTY = {
-    "__init__": (),
+    "__init__": ("version",),
     "__main__": (),
     # The ground floor.
     "checks": (),
@@ -36,6 +36,7 @@ FIRST_PARTY = {
     "rows": (),
     "layout": ("bits", "doors", "kernels"),
     "memory": (),
+    "version": (),
     "game": ("checks", "options"),
     "actions": ("checks", "game"),
     "drawing/": ("checks",),
@@ -142,7 +143,7 @@ FIRST_PARTY = {
     "matches/shards": (*("checks", "matches.cluster", "matches.processes", "matches.seating", "matches.tasks"),),
     "matches/schedule": ("bits", "matches.match"),
     "matches/strengths": ("matches.rating",),
-    "matches/tournament_file": ("__version__", "checks", "files", "matches.schedule", "matches.seating"),
+    "matches/tournament_file": ("checks", "files", "version", "matches.schedule", "matches.seating"),
     "matches/crosstable": (
         *("matches.match", "matches.rating", "matches.schedule", "matches.strengths", "matches.tournament_file"),
     ),
@@ -177,8 +178,8 @@ FIRST_PARTY = {
     "sleuth_v0": ("game", "envs", "sleuth"),
     # The command line stands above everything but the games; nothing else may use it.
     "cli/": (
-        *("__version__", "actions", "checks", "compilation", "files", "game", "kernel_cache", "options"),
-        *("matches", "policies", "trainer", "words", "cli"),
+        *("actions", "checks", "compilation", "files", "game", "kernel_cache", "options"),
+        *("matches", "policies", "trainer", "version", "words", "cli"),
     ),
 }
 # Frameworks, and the modules that alone may import them.
@@ -349,7 +350,7 @@ def test_importing_the_package_loads_no_framework_but_gymnasium_and_compiles_not
         "prompt_toolkit",
         "pygame",
     }
-    assert {name for name in loaded if name.startswith("sleuth_env")} == {"sleuth_env"}
+    assert {name for name in loaded if name.startswith("sleuth_env")} == {"sleuth_env", "sleuth_env.version"}
 
 
 def test_playing_without_drawing_loads_nothing_to_draw_with() -> None:

@@ -144,7 +144,7 @@ class SelfPlay(PPO):  # type: ignore[misc]
         return list(parts)
 
     def hand_out_weights(self) -> None:
-        """Give the learner's weights to the processes that play."""
+        """Send the learner's weights to the processes that play."""
         self.env_runner_group.sync_weights(
             from_worker_or_learner_group=self.learner_group, policies=[POLICY], inference_only=True
         )

@@ -360,7 +360,7 @@ class Tracking:
         return bool(self._senders)
 
     def log(self, row: Mapping[str, Any], steps: int) -> None:
-        """Tell a row of the curve."""
+        """Send a row of the curve."""
         # Numbers of NumPy as those of Python, as in `progress.csv`.
         plain = {key: value.item() if hasattr(value, "item") else value for key, value in row.items()}
         for sender in self._senders:

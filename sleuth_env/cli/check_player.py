@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from ..checks import one_line
 from ..game import Game, make_options
 from ..matches.match import play_match
@@ -24,6 +23,7 @@ from ..matches.program import (
 from ..matches.rating import MatchResult
 from ..matches.table import Table
 from ..options import OptionError
+from ..version import __version__
 from .arguments import check_writable, given_options, whole
 from .parser import MOST_GAMES, Parser, add_game, add_json, add_options, add_seed, chosen_game, command_parser
 from .report import put
@@ -32,7 +32,9 @@ DESCRIPTION = (
     "Find out whether a program keeps the protocol of players (docs/protocol.md): hello, decisions, many at once, "
     "lines that it does not know, whole games with the fewest, the usual and the most players, and its end."
 )
-OK, FAILED, NOTE = "ok", "FAILED", "note"
+OK = "ok"
+FAILED = "FAILED"
+NOTE = "note"
 FAILED_CODE = 2
 # Games that are asked about at once.
 MANY = 16

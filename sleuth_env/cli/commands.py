@@ -15,11 +15,11 @@ from importlib import import_module
 
 from sleuth_command import complain, silence
 
-from .. import __version__
 from ..checks import one_line
 from ..game import GAMES, MissingPartError
 from ..options import OptionError, UnknownOptionError
 from ..trainer import training_module
+from ..version import __version__
 from .arguments import CommandError, one_option_each
 from .parser import Help, Parser
 from .streams import WriteError, prepare_streams

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
-from .. import __version__
 from ..game import Game, make_options
 from ..matches.match import evaluate
 from ..matches.program import names_program
 from ..policies.policy_file import PolicyError, names_file, other_game, read_metadata
+from ..version import __version__
 from .arguments import LISTED, check_no_player, check_writable, given_options, listed
 from .parser import Parser, add_game, add_options, add_sizes, add_workers, chosen_game, command_parser, seats_help
 from .report import evaluation_lines, progress_bar, put

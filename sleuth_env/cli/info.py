@@ -12,12 +12,12 @@ from typing import Any
 from llvmlite.binding import get_host_cpu_name
 from numba.core import config
 
-from .. import __version__
 from ..files import read_bytes
 from ..game import GAMES
 from ..kernel_cache import kept_kernels
 from ..policies.policy_file import pretrained_names, version_of
 from ..trainer import PACKAGE, configurations
+from ..version import __version__
 from .parser import Parser, add_json, command_parser
 from .report import put
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from .. import __version__
 from ..matches.match import num_rotations, play_match
 from ..options import OptionError
+from ..version import __version__
 from .arguments import CommandError, check_no_player, check_writable, named_options
 from .parser import Parser, add_game, add_options, add_sizes, add_workers, chosen_game, command_parser, seats_help
 from .report import match_lines, progress_bar, put

@@ -9,12 +9,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..files import write_atomically
 from ..game import make_options
 from ..matches.picture import check_can_draw, draw_tournament
 from ..matches.schedule import games_a_deal
 from ..matches.tournament import play_tournament
+from ..version import __version__
 from .arguments import CommandError, check_no_player, check_writable, file_name, given_options
 from .parser import Parser, add_game, add_options, add_sizes, add_workers, chosen_game, command_parser, seats_help
 from .report import progress_bar, put, tournament_lines

@@ -190,7 +190,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._settle(anew=True)
+        self._settle(always=True)
         self.agent_selection = self.possible_agents[buffers.actor[0]]
         self._skip_agent_selection = None
         if self.render_mode == "human":
@@ -282,12 +282,12 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         self.truncations = dict.fromkeys(self.agents, truncated)
         self.agent_selection = self.agents[0]
 
-    def _settle(self, anew: bool = False) -> None:
-        """Set the infos of all agents, whose reward is settled, if they have changed or are to be set anew."""
+    def _settle(self, always: bool = False) -> None:
+        """Set the infos of all agents, whose reward is settled, if they have changed, or always."""
         buffers = self._buffers
         buffers.kernels.settled(buffers.rules, self._states, buffers.settled, buffers.due)
         settled = buffers.settled.tobytes()
-        if anew or settled != buffers.told:
+        if always or settled != buffers.told:
             buffers.told = settled
             self.infos = {
                 agent: {"settled": one == 1} for agent, one in zip(self.possible_agents, settled, strict=True)
@@ -478,7 +478,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         self._cumulative_rewards = dict(more["cumulative_rewards"])
         self.terminations = dict(more["terminations"])
         self.truncations = dict(more["truncations"])
-        self._settle(anew=True)
+        self._settle(always=True)
         # An illegal action may have ended the game, and then all they get is settled.
         forfeited = any(self.terminations[agent] and self.truncations[agent] for agent in self.agents)
         self.infos = {agent: {"settled": True} if forfeited else self.infos[agent] for agent in self.agents}

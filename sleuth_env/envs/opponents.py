@@ -24,7 +24,7 @@ class Identity(NamedTuple):
 
 
 class Identities:
-    """Tell the players of a table apart, also those who have left it and come back.
+    """Distinguish the players of a table, also those who have left it and come back.
 
     A text means the same player again; so does an object, as long as it exists. In another process,
     where objects are others, players are known by their names and by the order in which those of the

@@ -1,8 +1,8 @@
 """Self-play of every seat for Stable-Baselines3, joined by SuperSuit: `SeatsVecEnv`.
 
 SuperSuit makes one vectorised environment of many games of PettingZoo, with a row for each seat. What
-it has no notion of is added here: action masks, seeds, and that a game which the turn limit has
-stopped is no loss.
+is foreign to it is added here: action masks, seeds, and that a game which the turn limit has
+stopped is not lost.
 Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an observation.
 """
 

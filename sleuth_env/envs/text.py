@@ -134,7 +134,7 @@ class TextEnv:
         `MOST_REFUSED` in a row the game ends with -1 for it, and 0 for the others.
 
         Raises:
-            ValueError: there is no game, or it is over.
+            ValueError: no game has been dealt, or it is over.
         """
         if self._last is None or self._last.done:
             raise ValueError(NO_GAME if self._last is None else "the game is over: call reset() for another one")

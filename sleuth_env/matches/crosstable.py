@@ -98,7 +98,7 @@ class TournamentResult:
         games: number of games: those of all pairs, and those at the tables of all players.
         games_of_a_pair, games_of_all: number of games of each two players, and at the tables of all.
         fair_share: what a seat wins among all if all are equally good and somebody always wins.
-        players: the best first: by rating, or by `against_each` where there are no ratings.
+        players: the best first: by rating, or by `against_each` without ratings.
         pairs: every two players, in the order of `players`.
     """
 

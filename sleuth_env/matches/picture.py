@@ -32,7 +32,7 @@ def draw_tournament(result: TournamentResult) -> bytes:
     """Return the picture of a tournament as a PNG file.
 
     To the left is the win share of each row against each column, to the right each player's rating
-    with its interval; where there are no ratings, the mean share against each of the others.
+    with its interval; without ratings, the mean share against each of the others.
 
     Raises:
         MatchError: matplotlib is not installed.
@@ -81,9 +81,11 @@ def _draw_ratings(panel: Any, result: TournamentResult) -> None:
     for row, player in enumerate(result.players):
         rating = player.rating
         if rating is None:
-            middle, low, high = (100 * end for end in (player.against_each.share, *_ends(player.against_each)))
+            middle = 100 * player.against_each.share
+            low, high = (100 * end for end in _ends(player.against_each))
         else:
-            middle, low, high = rating.rating, *_ends(rating)
+            middle = rating.rating
+            low, high = _ends(rating)
         panel.plot([low, high], [row, row], color="C0", linewidth=2, solid_capstyle="butt")
         panel.plot([middle], [row], color="C0", marker="o", markersize=5)
     is_rated = result.players[0].rating is not None

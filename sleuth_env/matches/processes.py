@@ -179,7 +179,7 @@ class _Processes:
         return [work.results[index] for index in range(len(tasks))]
 
     def _give(self, work: _Work) -> None:
-        """Give tasks to the workers that have none."""
+        """Hand tasks to the workers that have none."""
         for worker in self.workers:
             if worker.is_ready and worker.index is None and work.waiting:
                 worker.index = work.waiting.popleft()

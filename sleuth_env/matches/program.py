@@ -38,7 +38,7 @@ LIMIT = 10.0
 LEAST_LIMIT = 0.01
 MOST_LIMIT = 86_400.0
 START_LIMIT = 60.0
-# Lines in a row that are no answers before a program has failed.
+# Lines in a row that answer nothing before a program has failed.
 MOST_REFUSED = 3
 # Seeds are handed to a bot as 64 bits; numbers of JSON are exact up to 53.
 SEED_BITS = 53
@@ -67,7 +67,7 @@ def parse_program(text: str) -> tuple[float, list[str] | str]:
     ((10.0, ['python3', 'player.py', '--level', '2']), (0.5, ['./player']))
 
     Raises:
-        MatchError: there is no command, or no such program, or the time is out of its range.
+        MatchError: the command is empty, its program does not exist, or the time is out of its range.
     """
     found = _TEXT.fullmatch(text)
     limit = float(found[1]) if found and found[1] else LIMIT
@@ -282,7 +282,7 @@ class Talk:
         """Return the row that a line answers, and its action; None for one that nobody waits for any more.
 
         Raises:
-            RefusedError: it is no answer.
+            RefusedError: it does not answer.
         """
         answer = _object(line)
         if answer is None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..bits import GAMMA, mixed_rows
 from .match import num_rotations
 
-# A shard has about so many games, or those of one deal: enough for a batch, and not too many to play
+# The games of a shard, roughly, or those of one deal: enough for a batch, and not too many to play
 # again where the work was interrupted.
 GAMES_A_SHARD = 64
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import __version__
 from ..checks import shown
 from ..files import read_bytes
+from ..version import __version__
 from .schedule import Plan, Shard, deals_of, games_a_deal
 from .seating import MatchError
 
