@@ -73,6 +73,7 @@ _HOMES = {
     "Table": "sleuth_env.matches.table",
     "TextEnv": "sleuth_env.envs.text",
     "TextStep": "sleuth_env.envs.text",
+    "TournamentResult": "sleuth_env.matches.crosstable",
     "UnknownOptionError": "sleuth_env.options",
     "Worlds": "sleuth_env.deduction",
     "belief": "sleuth_env.sleuth",
@@ -90,10 +91,12 @@ _HOMES = {
     "make_bot": "sleuth_env.sleuth",
     "make_evidence": "sleuth_env.deduction",
     "make_player": "sleuth_env.matches.players",
+    "open_pool": "sleuth_env.matches.shards",
     "openenv_app": "sleuth_env.envs.openenv",
     "openenv_environment": "sleuth_env.envs.openenv",
     "option": "sleuth_env.options",
     "play_match": "sleuth_env.matches.match",
+    "play_tournament": "sleuth_env.matches.tournament",
     "policy_from_sb3": "sleuth_env.policies.trained",
     "policy_from_torch": "sleuth_env.policies.trained",
     "read_answer": "sleuth_env.words",
@@ -145,6 +148,7 @@ if TYPE_CHECKING:
     from .kernels import kernel as kernel
     from .layout import Layout as Layout
     from .layout import Observer as Observer
+    from .matches.crosstable import TournamentResult as TournamentResult
     from .matches.match import play_match as play_match
     from .matches.players import Player as Player
     from .matches.players import make_player as make_player
@@ -153,7 +157,9 @@ if TYPE_CHECKING:
     from .matches.rating import MatchResult as MatchResult
     from .matches.seating import MatchError as MatchError
     from .matches.seating import Remembering as Remembering
+    from .matches.shards import open_pool as open_pool
     from .matches.table import Table as Table
+    from .matches.tournament import play_tournament as play_tournament
     from .naming import NotationError as NotationError
     from .options import OptionError as OptionError
     from .options import UnknownOptionError as UnknownOptionError

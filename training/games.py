@@ -75,10 +75,8 @@ class Actor:
                 values[rows] = value.cpu().numpy()
         return Decisions(observations, legal, actions, log_probs, values)
 
-    def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
-        return torch.from_numpy(array).to(self.device)
-
     def values(self, observations: SparseRows) -> Floats:
+        """Return the network's value of each observation (f4 [B])."""
         with torch.inference_mode():
             return np.asarray(self.network(observations)[1].cpu())
 

@@ -30,6 +30,7 @@ def open_pool(workers: int = 1, ray: str | None = None) -> AbstractContextManage
     Raises:
         MatchError: this is not a number of workers, or there is no such cluster, or no Ray.
 
+    >>> from sleuth_env import open_pool
     >>> with open_pool() as pool:
     ...     pool.map(abs, [-1, 2, -3])
     [1, 2, 3]

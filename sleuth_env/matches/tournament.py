@@ -82,8 +82,7 @@ def play_tournament(
             file of a player has changed meanwhile.
         ValueError: a name or file is not known, or these are not options.
 
-    >>> from sleuth_env import Options, sleuth
-    >>> from sleuth_env.matches.tournament import play_tournament
+    >>> from sleuth_env import Options, play_tournament, sleuth
     >>> result = play_tournament(sleuth, Options(num_players=3), ["random", "cautious", "sheet"], num_deals=5)
     >>> result.games, result.share("sheet", "random").share > 0.9
     (120, True)
