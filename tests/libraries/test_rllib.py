@@ -414,7 +414,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_run_leaves_the_same_files_as_the_other_algorithms(finished: Path):
     assert {path.name for path in finished.iterdir()} == {
-        *("config.yaml", "progress.csv", "league.csv", "best.safetensors", "last.safetensors"),
+        *("config.yaml", "progress.csv", "league.csv", "best.safetensors", "best.md", "last.safetensors"),
         *("inputs", "lock", "checkpoints", "pool", "tensorboard"),
     }
     steps = steps_of(finished)
