@@ -28,10 +28,16 @@ MOST_SHORT_WORDS = 6
 # Objects in an answer that are read as JSON, from the last one back.
 MOST_OBJECTS = 20
 KEYS = ("action", "move", "answer", "choice")
-# Words right before an action that say that it is not meant.
-DENIALS = frozenset(("not", "never", "no", "cannot", "cant", "dont", "wont", "shouldnt", "wouldnt", "nor", "without"))
-DENYING = 4
+# Words in the clause of an action that say that it is not meant.
+DENIALS = frozenset(
+    (
+        *("not", "never", "no", "nor", "without", "avoid", "refuse", "wrong", "but", "except", "cannot", "cant"),
+        *("dont", "doesnt", "didnt", "isnt", "wont", "shouldnt", "wouldnt", "couldnt"),
+    )
+)
 
+# Where a clause of an answer ends and another one begins.
+_CLAUSES = re.compile(r"[.!?;,\n]|\b(?:so|then|therefore|thus|hence|instead)\b|\bbut(?=\s+i\b)", re.I)
 _TAGS = re.compile(rf"<({'|'.join(KEYS)})>(.*?)</\1>", re.I | re.S)
 _BOXES = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
 _FENCES = re.compile(r"```[\w-]*\n?(.*?)```", re.S)
@@ -287,8 +293,8 @@ class _Reader:
 
     def _is_said(self, said: str, plain: str, words: str) -> bool:
         """Return whether the only action in a text is meant: it ends the text, and nothing before it denies it."""
-        before, _, after = f" {plain} ".partition(f" {words} ")
-        denied = DENIALS.intersection(before.split()[-DENYING:])
+        _, _, after = f" {plain} ".partition(f" {words} ")
+        denied = DENIALS.intersection(_clause_before(said, words).split())
         return not after.strip() and not denied and not said.rstrip("*_`\"' \n").endswith("?")
 
     def _short(self, plain: str) -> list[str]:
@@ -305,7 +311,12 @@ class _Reader:
         if self.telling is not None and self.view is not None:
             hint = self.telling.hint(self.options, self.view, plain)
         known = self._known(plain)
-        what = f"{known} is an action, but it is not legal now" if known else f"{_quoted(said)} is not an action"
+        if known in self.legal:
+            what = f"{_quoted(said)} does not say plainly that {known} is meant"
+        elif known:
+            what = f"{known} is an action, but it is not legal now"
+        else:
+            what = f"{_quoted(said)} is not an action"
         return f"{what}. {hint}".rstrip(". ")
 
     def _known(self, plain: str) -> str:
@@ -338,6 +349,20 @@ def _plain(text: str) -> str:
     text = re.sub("[_\u2010-\u2015\u2212]", "-", text.lower()).replace("'", "").replace("\u2019", "")
     words = (word.strip("-") for word in re.sub(r"[^\w+-]", " ", text).split())
     return " ".join(word for word in words if word)
+
+
+def _clause_before(text: str, words: str) -> str:
+    """Return what stands before an action, which ends a text, in the same clause.
+
+    >>> _clause_before("I cannot prove it, so I will pass.", "pass")
+    'i will'
+    """
+    clause = ""
+    for piece in reversed(_CLAUSES.split(text)):
+        clause = f"{_plain(piece)} {clause}".strip()
+        if f" {words} " in f" {clause} ":
+            break
+    return f" {clause} ".rpartition(f" {words} ")[0].strip()
 
 
 def _quoted(text: str) -> str:

@@ -414,9 +414,10 @@ def test_a_rollout_that_was_stopped_leaves_everything_as_it_was(game: str):
 
 @pytest.mark.parametrize("game", ["sleuth", "tests.support.paying"])
 @NETWORKS
-def test_a_restored_learner_goes_on_as_if_nothing_had_happened(network: dict[str, Any], game: str):
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_restored_learner_goes_on_as_if_nothing_had_happened(shards: int, network: dict[str, Any], game: str):
     bots = {"random": 1.0, "sheet": 0.5}
-    unbroken = learner(bots, network=network, game=game)
+    unbroken = learner(bots, network=network, game=game, shards=shards)
     unbroken.learn(0.0, go_on)
     unbroken.learn(0.3, go_on)
     content = BytesIO()

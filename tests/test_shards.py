@@ -280,3 +280,25 @@ class Slow:
     if number != signal.SIGKILL:
         assert errors == "sleuth: interrupted\n"
         assert process.returncode == 128 + number
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_match_that_is_stopped_leaves_no_program_of_its_workers(number: signal.Signals, tmp_path: Path) -> None:
+    program = tmp_path / "deaf.py"
+    program.write_text(f"""
+import os, sys, time
+from pathlib import Path
+
+print('{{"type": "hello", "protocol": 1}}', flush=True)
+(Path({str(tmp_path)!r}) / f"{{os.getpid()}}.pid").touch()
+# It does not notice that its stdin ends.
+time.sleep(600)
+""")
+    player = f"exec:300s:{sys.executable} {program}"
+    command = [sys.executable, "-m", "sleuth_env", "match", player, "random", "random", "--games", "1000"]
+    with subprocess.Popen([*command, "--workers", "2"], env=ENVIRONMENT, stderr=subprocess.DEVNULL) as process:
+        wait_for("two workers play", lambda: len(list(tmp_path.glob("*.pid"))) >= 2)
+        process.send_signal(number)
+        process.wait(PATIENCE)
+    programs = [int(path.stem) for path in tmp_path.glob("*.pid")]
+    wait_for("no program is left", lambda: not any(is_left(group) for group in programs))

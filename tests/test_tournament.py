@@ -292,11 +292,12 @@ def test_nothing_is_played_twice_and_more_games_only_once(
     ("changed", "message"),
     [
         ({"seed": 2}, "is of another tournament: its seed is 1, and not 2"),
-        ({"players": ["random", "sheet"]}, "its players is ['random', 'cautious'], and not ['random', 'sheet']"),
-        ({"options": Options(num_players=4)}, "its options is {'num_players': 3"),
+        ({"players": ["random", "sheet"]}, "its players 2 is 'cautious', and not 'sheet'"),
+        ({"options": Options(num_players=3)}, "its options.max_turns is 12, and not 300"),
+        ({"players": ["random", "cautious", "sheet"]}, "its number of players is 2, and not 3"),
         ({"greedy": True}, "its greedy is False, and not True"),
     ],
-    ids=["seed", "players", "options", "greedy"],
+    ids=["seed", "players", "options", "number", "greedy"],
 )
 def test_the_games_of_another_tournament_are_refused(changed: dict[str, Any], message: str, tmp_path: Path) -> None:
     keep = tmp_path / "games.jsonl"
@@ -306,6 +307,40 @@ def test_the_games_of_another_tournament_are_refused(changed: dict[str, Any], me
     with pytest.raises(MatchError, match=re.escape(message)):
         play_tournament(sleuth, **{**settings, **changed}, keep=keep)
     assert keep.read_bytes() == before
+
+
+def test_two_that_keep_the_same_games_at_the_same_time_lose_nothing(small_shards: None, tmp_path: Path) -> None:
+    keep, other = tmp_path / "games.jsonl", tmp_path / "other.jsonl"
+    result = play_tournament(sleuth, SHORT, BOTS, 2, keep=keep)
+    play_tournament(sleuth, SHORT, BOTS, 3, keep=other)
+    # As they lie when each has read a file that was still empty, and both wrote into it in turns.
+    mine, theirs = keep.read_bytes().splitlines(True), other.read_bytes().splitlines(True)
+    both = [line for pair in zip(mine, theirs, strict=False) for line in pair] + theirs[len(mine) :]
+    keep.write_bytes(b"".join(both))
+    assert play_tournament(sleuth, SHORT, BOTS, 2, keep=keep) == result
+    assert keep.read_bytes() == b"".join(both)
+
+
+def test_a_program_that_fails_is_said_and_a_bot_plays_for_it(
+    small_shards: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "bad.py"
+    program.write_text('print(\'{"type": "hello", "protocol": 1}\', flush=True)\n')
+    player = f"exec:{sys.executable} {program}"
+    keep = tmp_path / "games.jsonl"
+    result = play_tournament(sleuth, SHORT, [player, "random"], 2, keep=keep)
+    assert result.failures
+    assert {failure.player for failure in result.failures} == {player}
+    assert {failure.stand_in for failure in result.failures} == {"random"}
+    assert all("has ended with exit code 0" in failure.reason for failure in result.failures)
+    # The games are kept, and so is how it has failed.
+    before = keep.read_bytes()
+    assert play_tournament(sleuth, SHORT, [player, "random"], 2, keep=keep) == result
+    assert keep.read_bytes() == before
+    assert main(["tournament", player, "random", "--games", "6", "--keep", str(keep)]) == 2  # of other options
+    capsys.readouterr()
+    assert main(["tournament", player, "random", "--games", "6", "--options", "num_players=3"]) == 0
+    assert "failed in seat" in capsys.readouterr().out
 
 
 def test_games_of_another_version_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -394,7 +429,7 @@ def test_the_json_says_all_that_was_played(tmp_path: Path) -> None:
     settings = {"game": "sleuth", "seed": 5, "greedy": False, "deals": 4, "games": 96, "games_asked": 24}
     assert {name: result[name] for name in settings} == settings
     assert set(result) == {
-        *("version", "options", "games_of_a_pair", "games_of_all", "fair_share", "players", "pairs"),
+        *("version", "options", "games_of_a_pair", "games_of_all", "fair_share", "players", "pairs", "failures"),
         *settings,
     }
     assert {player["name"] for player in result["players"]} == set(BOTS)

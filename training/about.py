@@ -34,7 +34,7 @@ def evaluation_of(results: Mapping[str, MatchResult]) -> list[dict[str, Any]]:
     """Return the results of an evaluation, by the players in the other seats, as `save_policy` takes them."""
     return [
         {
-            "against": name,
+            "against": name + "".join(sorted({f" (failed: {one.stand_in} played)" for one in result.failures})),
             "games": result.games,
             "seed": result.seed,
             "win_share": result.entries[0].win_share,

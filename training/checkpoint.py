@@ -148,9 +148,11 @@ def restore_optimizer(optimizer: torch.optim.Optimizer, stored: dict[str, Any]) 
 
 
 def each_array(change: Callable[[Any], Any], tree: Any) -> Any:
-    """Change every array or tensor in nested dicts."""
+    """Change every array or tensor in nested dicts and lists."""
     if isinstance(tree, dict):
         return {key: each_array(change, value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [each_array(change, value) for value in tree]
     return change(tree) if isinstance(tree, (np.ndarray, torch.Tensor)) else tree
 
 

@@ -441,6 +441,11 @@ class Run:
         seed = number_of(settings.seed, "evaluation", "games")
         played = evaluate(config.module, config.options, policy, opponents, settings.deals, seed, pool=self.players)
         results = dict(zip(self.baselines, played, strict=True))
+        for failure in {one.player: one for result in played for one in result.failures}.values():
+            complain(
+                f"warning: {one_line(failure.player)} has failed: {one_line(failure.reason)}; "
+                f"{failure.stand_in} played for it, and the result is not the program's\n"
+            )
         shares = {name: result.entries[0].win_share for name, result in results.items()}
         score = float(np.mean(list(shares.values())))
         self.early_stop.note(score)

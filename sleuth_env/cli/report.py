@@ -197,6 +197,7 @@ def tournament_lines(game: Game, result: TournamentResult, games_asked: int) -> 
         if result.games_of_all
         else "There are no tables of all players: a pair's are those of two.",
         "Intervals of win shares: Wilson's, clustered by deal.",
+        *_failure_lines([result]),
     ]
 
 
@@ -247,7 +248,7 @@ def _notes(game: Game, of_seats: Sequence[str]) -> list[str]:
     return [NOTES[0], " ".join([NOTES[1], *explained])]
 
 
-def _failure_lines(results: Sequence[MatchResult]) -> list[str]:
+def _failure_lines(results: Sequence[MatchResult | TournamentResult]) -> list[str]:
     """Return where programs have failed, and who played for them."""
     return [
         f"{_short(failure.player)} failed in seat {failure.seat} after {_counted(failure.answered, 'decision')}: "

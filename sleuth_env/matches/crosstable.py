@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .match import num_rotations
-from .rating import FinishedGames, share_interval, win_shares
+from .rating import Failure, FinishedGames, share_interval, win_shares
 from .schedule import Plan, Shard, games_a_deal, pair_tables, seats_of
 from .strengths import Strength, strengths
 from .tournament_file import Played
@@ -100,6 +100,8 @@ class TournamentResult:
         fair_share: what a seat wins among all if all are equally good and somebody always wins.
         players: the best first: by rating, or by `against_each` without ratings.
         pairs: every two players, in the order of `players`.
+        failures: of programs that played; where there are any, bots have played for them. Each
+            shard of the games begins programs anew.
     """
 
     game: str
@@ -113,6 +115,7 @@ class TournamentResult:
     fair_share: float
     players: tuple[PlayerResult, ...]
     pairs: tuple[PairResult, ...]
+    failures: tuple[Failure, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values, ready for JSON."""
@@ -173,6 +176,7 @@ def sum_up_tournament(plan: Plan, game: str, num_deals: int, played: Mapping[Sha
             for at, one in enumerate(order)
             for other in order[at + 1 :]
         ),
+        failures=tuple(failure for part in played.values() for failure in part.failures),
     )
 
 

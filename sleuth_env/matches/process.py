@@ -29,6 +29,9 @@ CHUNK = 1 << 16
 GRACE = 1.0
 TICK = 0.02
 
+# The programs that run: whoever ends without Python's own end has to end them.
+_running: weakref.WeakSet[LineProcess] = weakref.WeakSet()
+
 
 class ProcessError(Exception):
     """The program has ended, or breaks off the talk; the message says how."""
@@ -56,6 +59,7 @@ class LineProcess:
         except (OSError, ValueError) as error:
             raise ProcessError(f"it cannot be started: {getattr(error, 'strerror', None) or error}") from error
         self._finalizer = weakref.finalize(self, _kill, self._process, os.getpid())
+        _running.add(self)
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._incoming: queue.Queue[str | ProcessError | None] = queue.Queue(MOST_WAITING)
         self._stopped = threading.Event()
@@ -99,7 +103,9 @@ class LineProcess:
 
     @property
     def errors(self) -> str:
-        """The end of what the program has written to stderr."""
+        """The end of what the program has written to stderr; all of it, where the program has ended."""
+        if _has_ended(self._process):
+            self._threads[-1].join(GRACE)
         return bytes(self._errors).decode(errors="replace")
 
     def stop(self, grace: float = GRACE) -> bool:
@@ -113,8 +119,7 @@ class LineProcess:
         deadline = time.monotonic() + grace
         while not (ended := _has_ended(self._process)) and time.monotonic() < deadline:
             time.sleep(TICK)
-        self._stopped.set()
-        self._finalizer()
+        self.end()
         for thread in self._threads:
             thread.join(GRACE)
         for thread, pipe in zip(self._threads, _pipes(self._process), strict=True):
@@ -123,6 +128,11 @@ class LineProcess:
                 with suppress(OSError):
                     pipe.close()
         return ended
+
+    def end(self) -> None:
+        """End the program, and whatever it has started, at once; its threads end by themselves."""
+        self._stopped.set()
+        self._finalizer()
 
     def _how_it_ended(self) -> str:
         """Return how the program has ended, without forgetting its number, by which its group is known."""
@@ -135,6 +145,12 @@ class LineProcess:
         if code < 0:
             return f"it was ended by signal {-code}"
         return f"it has ended with exit code {code}"
+
+
+def stop_all() -> None:
+    """End all programs, and whatever they have started, at once."""
+    for process in list(_running):
+        process.end()
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> list[IO[bytes]]:

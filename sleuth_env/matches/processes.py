@@ -8,6 +8,7 @@ import pickle
 import signal
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,12 +17,14 @@ from multiprocessing.connection import Connection, wait
 from types import ModuleType
 from typing import Any
 
+from .process import stop_all
 from .tasks import GLANCE, ONE_THREAD, Done, Pool, Stopped, StoppedError, WorkerError, answer, packed
 
 # Times in a row that a worker may end by itself at one task, or before its first.
 MOST_DEATHS = 3
-# Seconds for workers to end by themselves.
+# Seconds for workers to end by themselves, and where they are told to: they may be in the middle of a kernel.
 PARTING = 5.0
+GRACE = 1.0
 
 
 # --- in a worker ---
@@ -31,9 +34,10 @@ def work(connection: Connection) -> None:
     """Answer tasks: a function, or None for the one before, and what it is given, both pickled.
 
     The first answer says that the worker is ready. The process ends with the one that has started it,
-    and leaves Ctrl-C to that.
+    and leaves Ctrl-C to that. Where it is told to end, so are the programs that it has started.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _end)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -53,6 +57,12 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
+    _end()
+
+
+def _end(*_: Any) -> None:
+    """End this process at once, and the programs that it has started."""
+    stop_all()
     os._exit(1)
 
 
@@ -88,9 +98,14 @@ class _Worker:
         except OSError:
             self.process.kill()
 
-    def kill(self) -> None:
-        """End the process at once."""
+    def terminate(self) -> None:
+        """Tell the process to end, and what it has started."""
+        self.process.terminate()
+
+    def kill(self, grace: float = 0.0) -> None:
+        """End the process, which has some seconds to end by itself."""
         self.connection.close()
+        self.process.join(grace)
         self.process.kill()
         self.process.join()
 
@@ -241,9 +256,10 @@ class _Processes:
 
     def _end(self, workers: Sequence[_Worker]) -> None:
         for worker in workers:
-            worker.process.kill()
+            worker.terminate()
+        deadline = time.monotonic() + GRACE
         for worker in workers:
-            worker.kill()
+            worker.kill(max(deadline - time.monotonic(), 0.0))
         self.workers = [worker for worker in self.workers if worker not in workers]
 
     def close(self) -> None:

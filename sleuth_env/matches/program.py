@@ -43,6 +43,7 @@ MOST_REFUSED = 3
 # Seeds are handed to a bot as 64 bits; numbers of JSON are exact up to 53.
 SEED_BITS = 53
 LONGEST_REASON = 300
+LONGEST_NAME = 80
 LISTED = 8
 
 _TEXT = re.compile(r"exec:(?:(\d{1,5}(?:\.\d{1,3})?)s:)?(.*)", re.S)
@@ -224,7 +225,7 @@ class Talk:
             )
         if answer.get("protocol") != PROTOCOL:
             raise ProgramError(f"it keeps protocol {shown(answer.get('protocol'), 20)}, not {PROTOCOL}")
-        self.name = str(answer.get("name", ""))
+        self.name = one_line(str(answer.get("name", "")))[:LONGEST_NAME]
 
     def decide(
         self, views: Records, legal: NDArray[np.uint8], seeds: NDArray[np.uint64], games: Sequence[int]

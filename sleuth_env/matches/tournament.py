@@ -125,8 +125,7 @@ def play_shard(plan: Plan, shard: Shard) -> Played:
     """Play the games of a shard.
 
     Raises:
-        MatchError: the file of a player has changed, or a program has failed, for which a bot has
-            played since.
+        MatchError: the file of a player has changed.
     """
     # A game or a player may be a module of the folder in which the command was given.
     search_current_folder()
@@ -142,9 +141,7 @@ def play_shard(plan: Plan, shard: Shard) -> Played:
     seeds = deal_seeds(plan.seed, shard.end)[shard.first :]
     table = Table(game, plan.options, min(BATCH_SIZE, len(seats)), bots)
     play_games(table, np.repeat(seeds, len(seats) // len(seeds)), games)
-    for failure in games.failures:
-        raise MatchError(f"{failure.player} has failed in seat {failure.seat}: {failure.reason}")
-    return Played(games.places, games.rewards, games.truncated)
+    return Played(games.places, games.rewards, games.truncated, tuple(games.failures))
 
 
 def _names(players: Any) -> tuple[str, ...]:

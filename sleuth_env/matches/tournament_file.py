@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..checks import shown
 from ..files import read_bytes
 from ..version import __version__
+from .rating import Failure
 from .schedule import Plan, Shard, deals_of, games_a_deal
 from .seating import MatchError
 
@@ -33,11 +34,13 @@ class Played:
         places: i4 [B, P], see `Game.standings`.
         rewards: f8 [B, P].
         truncated: bool [B].
+        failures: of programs that played.
     """
 
     places: NDArray[np.int32]
     rewards: NDArray[np.float64]
     truncated: NDArray[np.bool_]
+    failures: tuple[Failure, ...] = ()
 
 
 class KeptGames:
@@ -77,6 +80,8 @@ class KeptGames:
             "rewards": played.rewards.tolist(),
             "truncated": played.truncated.astype(int).tolist(),
         }
+        if played.failures:
+            about["failures"] = [asdict(failure) for failure in played.failures]
         content = _line(about) if self._is_begun else _line(_header(self._plan)) + _line(about)
         with self._path.open("ab") as file:
             file.write(content)
@@ -88,7 +93,9 @@ class KeptGames:
         games = len(played.places) // (shard.end - shard.first)
         for number, deal in enumerate(deals_of(shard)):
             part = slice(number * games, (number + 1) * games)
-            self.played[deal] = Played(played.places[part], played.rewards[part], played.truncated[part])
+            # Which of the deals a program was at when it failed is not known.
+            failures = () if number else played.failures
+            self.played[deal] = Played(played.places[part], played.rewards[part], played.truncated[part], failures)
 
     def _read(self, path: Path) -> None:
         try:
@@ -106,6 +113,10 @@ class KeptGames:
             _check_header(path, lines[0], _header(self._plan))
             self._is_begun = True
         for number, line in enumerate(lines[1:], 2):
+            # Two that keep the games of one tournament at the same time both begin it. What else they
+            # both write is the same, too.
+            if line == lines[0]:
+                continue
             try:
                 shard, played = _shard(json.loads(line), self._plan)
             except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
@@ -159,10 +170,24 @@ def _check_header(path: Path, line: bytes, expected: dict[str, Any]) -> None:
                 f"{path}: the file of the player {', '.join(changed)} has changed since these games were played: "
                 "choose another file to play them again"
             )
+        what, there, here = _difference(name, found[name], expected[name])
         raise MatchError(
-            f"{path} is of another tournament: its {name} is {shown(found[name])}, and not {shown(expected[name])}: "
-            "choose another file"
+            f"{path} is of another tournament: its {what} is {shown(there)}, and not {shown(here)}: choose another file"
         )
+
+
+def _difference(name: str, found: Any, expected: Any) -> tuple[str, Any, Any]:
+    """Return what differs between two values, and both of it: of options and lists the first that does."""
+    if isinstance(found, dict) and isinstance(expected, dict):
+        for key in sorted(found.keys() | expected.keys()):
+            if found.get(key) != expected.get(key):
+                return f"{name}.{key}", found.get(key), expected.get(key)
+    if isinstance(found, list) and isinstance(expected, list):
+        for number, (there, here) in enumerate(zip(found, expected, strict=False), 1):
+            if there != here:
+                return f"{name} {number}", there, here
+        return f"number of {name}", len(found), len(expected)
+    return name, found, expected
 
 
 def _shard(about: Any, plan: Plan) -> tuple[Shard, Played]:
@@ -186,4 +211,17 @@ def _shard(about: Any, plan: Plan) -> tuple[Shard, Played]:
         raise ValueError
     if places.min() < 0 or places.max() > num_seats or not np.isin(truncated, (0, 1)).all():
         raise ValueError
-    return Shard(pair, first, end), Played(places.astype(np.int32), rewards, truncated.astype(np.bool_))
+    failures = tuple(_failure(one) for one in about.get("failures", ()))
+    return Shard(pair, first, end), Played(places.astype(np.int32), rewards, truncated.astype(np.bool_), failures)
+
+
+def _failure(about: Any) -> Failure:
+    """Return what a line says of a failure.
+
+    Raises:
+        ValueError, TypeError: it says nothing of the kind.
+    """
+    failure = Failure(**about)
+    if any(type(getattr(failure, one.name)).__name__ != one.type for one in fields(failure)):
+        raise ValueError
+    return failure
