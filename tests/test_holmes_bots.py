@@ -9,9 +9,10 @@ from sleuth_env.doors import ArrayError
 from sleuth_env.holmes.belief import belief
 from sleuth_env.holmes.bots import BOTS, DEFAULT_BOT, BotError, make_bot
 from sleuth_env.holmes.cards import TITLES, VILLAIN_TITLES, Options, make_rules, num_actions
+from sleuth_env.holmes.cases import deal
 from sleuth_env.holmes.rules import legal, step
 from sleuth_env.holmes.set_up import set_up
-from sleuth_env.holmes.state import FINISHED
+from sleuth_env.holmes.state import FINISHED, new_states
 from sleuth_env.holmes.view import VIEW, view
 from tests.support.holmes_bot_games import HolmesBotGames, share_won
 from tests.support.holmes_comparison import action_texts
@@ -177,3 +178,26 @@ def test_counter_closes_more_than_its_fair_share(players: int) -> None:
     for others in ("random", "cautious"):
         share, half = share_won(Options(players, cases=1, reward="case"), "counter", others, 2400 // players)
         assert share - half > 1 / players
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("least", 9, r"there are at most \d+ copies of a title, got \d+ in row 0"),
+        ("discards", 9, r"there are at most \d+ copies of a title, got \d+ in row 0"),
+        ("telegrams", 8, "there are at most 8 Telegram tokens, got 64"),
+        ("hand_sizes", 125, "there are at most 125 cards, got"),
+    ],
+)
+def test_the_planner_refuses_views_of_more_than_there_is(field: str, value: int, message: str) -> None:
+    options = Options(num_players=4)
+    rules = make_rules(options)
+    states = new_states(1)
+    deal(rules, states, np.array([3], np.uint64))
+    views = np.zeros(1, VIEW)
+    view(rules, states, states["actor"], views)
+    marks = np.zeros((1, num_actions(options)), np.uint8)
+    legal(rules, states, marks)
+    views[field] = value
+    with pytest.raises(ArrayError, match=message):
+        make_bot("planner", options).act(views, marks, np.array([1], np.uint64))

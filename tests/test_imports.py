@@ -138,12 +138,12 @@ FIRST_PARTY = {
     "matches/rating": (),
     # What travels to other processes, and knows no games.
     "matches/tasks": ("checks", "matches.seating"),
-    "matches/processes": ("matches.tasks",),
+    "matches/processes": ("matches.process", "matches.tasks"),
     "matches/cluster": ("checks", "matches.seating", "matches.tasks"),
     "matches/shards": (*("checks", "matches.cluster", "matches.processes", "matches.seating", "matches.tasks"),),
     "matches/schedule": ("bits", "matches.match"),
     "matches/strengths": ("matches.rating",),
-    "matches/tournament_file": ("checks", "files", "version", "matches.schedule", "matches.seating"),
+    "matches/tournament_file": ("checks", "files", "version", "matches.rating", "matches.schedule", "matches.seating"),
     "matches/crosstable": (
         *("matches.match", "matches.rating", "matches.schedule", "matches.strengths", "matches.tournament_file"),
     ),

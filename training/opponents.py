@@ -62,7 +62,10 @@ class Pool:
         for name, bot in self.bots.items():
             # The learner of one seat plays at a table, which tells them; that of all seats does not.
             if config.algorithm == "ppo" and remembers(bot):
-                raise ValueError(f"opponent {name} remembers games, and algorithm ppo does not tell which game it is")
+                raise ValueError(
+                    f"opponent {name} remembers games, and algorithm ppo does not tell which game it is; "
+                    "maskable_ppo does"
+                )
         self.past_selves: dict[str, Policy] = {}
         self._digests: dict[str, str] = {}  # SHA-256 of the files that were written or read
 

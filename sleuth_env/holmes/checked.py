@@ -147,3 +147,31 @@ def checked_views(rules: np.ndarray, given: Any) -> np.ndarray:
         raise ArrayError(f"the views are of games with num_players={values}, {of_rules}")
     _ranges(wanted).check(views)
     return views
+
+
+def check_dealable(rules: np.ndarray, views: np.ndarray) -> None:
+    """Refuse views that tell of more cards or tokens than there are: of these no deal could be drawn.
+
+    Args:
+        rules: RULES [1], checked.
+        views: VIEW [B], checked.
+
+    Raises:
+        ArrayError: there is such a view.
+    """
+    kinds = np.arange(NUM_SAY_TYPES)
+    copies = rules["copies"][0][:AFOOT]
+    sums = (
+        ("copies of a title", (views["hand"] + views["discards"] + views["least"].sum(1))[:, :AFOOT], copies),
+        ("cards", (views["hand_sizes"].sum(1) + views["pile_size"])[:, None], NUM_CARDS),
+        ("Telegram tokens", views["telegrams"].sum(1)[:, None], NUM_TELEGRAMS),
+        ("I Say tokens of a type", (views["say_tokens"][:, :, None] >> kinds & 1).sum(1), SAY_TOKENS),
+    )
+    for what, found, most in sums:
+        rows, places = np.nonzero(found > most)
+        if len(rows):
+            there_are = np.broadcast_to(most, found.shape)[rows[0], places[0]]
+            raise ArrayError(
+                f"views must be of a game: there are at most {there_are} {what}, got {found[rows[0], places[0]]} "
+                f"in row {rows[0]}"
+            )

@@ -24,19 +24,28 @@ def versions(extra: str) -> dict[str, str]:
     Raises:
         ValueError: there is no such extra.
     """
-    marker = re.compile(rf"extra == ['\"]{re.escape(extra)}['\"]")
-    asked = [line for line in requires("sleuth-env") or [] if marker.search(line)]
-    if not asked:
-        raise ValueError(f"sleuth-env has no extra {extra!r}")
-    names = [re.split(r"[^\w.-]", line)[0] for line in asked]
     found = {"python": platform.python_version()}
-    for name in dict.fromkeys([*names, *BESIDES]):
+    for name in dict.fromkeys([*_asked_by(extra), *BESIDES]):
         try:
             # Without what it was built for: "2.13.0+cpu".
             found[name] = version(name).partition("+")[0]
         except PackageNotFoundError:
             continue
     return found
+
+
+def _asked_by(extra: str) -> list[str]:
+    """Return the packages that an extra asks for; of the package's own extras in it, theirs, but for training's."""
+    marker = re.compile(rf"extra == ['\"]{re.escape(extra)}['\"]")
+    asked = [line for line in requires("sleuth-env") or [] if marker.search(line)]
+    if not asked:
+        raise ValueError(f"sleuth-env has no extra {extra!r}")
+    names = []
+    for line in asked:
+        name, _, more = re.match(r"([\w.-]+)(\[([\w,-]+)\])?", line).groups()
+        others = more.split(",") if name == "sleuth-env" and more else []
+        names += [one for other in others if other != "train" for one in _asked_by(other)] if others else [name]
+    return names
 
 
 def main(extra: str) -> None:

@@ -18,6 +18,7 @@ from ...bits import GAMMA, advance, mixed, mixed_rows
 from ...game import opaque
 from ...kernels import kernel
 from ..cards import CASE, Options
+from ..checked import check_dealable
 from ..redeal import redeal
 from ..results import points
 from ..rules import legal as mark_legal
@@ -108,6 +109,7 @@ class PlannerBot(Bot):
     @checking
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game, see `Bot.act`."""
+        check_dealable(self.rules, views)
         actions: np.ndarray = CounterBot.act.kernel(self._counter, views, legal, seeds)
         tries = [self._begin(row, legal[row], int(actions[row])) for row in range(views.size)]
         open_ = [one for one in tries if one.actions.size > 1]
