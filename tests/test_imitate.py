@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -327,7 +328,7 @@ class Bot:
 """
 
 
-def test_a_player_that_remembers_games_is_neither_a_teacher_nor_an_opponent_of_ppo(
+def test_a_player_that_remembers_games_is_no_teacher_and_no_opponent_in_several_shards(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     (tmp_path / "elephant.py").write_text(REMEMBERING)
@@ -335,9 +336,19 @@ def test_a_player_that_remembers_games_is_neither_a_teacher_nor_an_opponent_of_p
     assert main([str(folder / "tiny.yaml"), "--teacher", name, "--out", str(tmp_path / "new.safetensors")]) == 2
     assert "remembers games, and a teacher is not told which game it is" in capsys.readouterr().err
     run = tmp_path / "run"
-    assert start([str(folder / "tiny.yaml"), "--run", str(run), "--opponents.bots", f"{{'{name}': 1}}"]) == 2
-    assert "remembers games, and algorithm ppo does not tell which game it is" in capsys.readouterr().err
+    words = [str(folder / "tiny.yaml"), "--run", str(run), "--opponents.bots", f"{{'{name}': 1}}"]
+    assert start([*words, "--shards", "2"]) == 2
+    assert "remembers games, which needs shards: 1, got shards: 2" in capsys.readouterr().err
     assert not run.exists()
+    assert start(words) == 0
+
+
+def test_a_program_is_an_opponent_of_ppo(folder: Path, tmp_path: Path):
+    program = Path(__file__).parents[1] / "examples" / "players" / "cautious.py"
+    bots = f"{{'exec:{sys.executable} {program}': 1}}"
+    run = tmp_path / "run"
+    assert start([str(folder / "tiny.yaml"), "--run", str(run), "--opponents.bots", bots]) == 0
+    assert (run / "last.safetensors").exists()
 
 
 @pytest.mark.parametrize(

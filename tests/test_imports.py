@@ -133,7 +133,7 @@ FIRST_PARTY = {
     "policies/": ("bits", "doors", "kernels", "layout", "checks", "files", "game", "options", "policies"),
     "policies/card": ("files", "game", "policies.policy_file"),
     "policies/wrapped": ("checks", "doors", "game", "policies.policy_file"),
-    "matches/seating": ("checks", "game"),
+    "matches/seating": ("checks", "doors", "game"),
     "matches/table": ("actions", "bits", "checks", "doors", "game", "memory", "matches.seating"),
     "matches/rating": (),
     # What travels to other processes, and knows no games.

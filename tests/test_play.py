@@ -478,7 +478,7 @@ def with_mindful(lines: list[str], record: Any = None) -> tuple[Session, list[An
 
 def memories(session: Session) -> list[list[int]]:
     """Return what the players of a session remember: of this game, and of no other."""
-    ((_, copies),) = session.table._copies
+    ((_, copies),) = session.table._copies._of
     (number,) = session.table.games.tolist()
     assert all(list(player.memory) == [number] for player in copies.values())
     return [copies[seat].memory[number] for seat in sorted(copies)]

@@ -11,6 +11,7 @@ import torch
 
 from sleuth_env import sleuth
 from tests.support import paying
+from tests.test_players import Rememberer
 from training.config import make_config
 from training.decisions import Decisions, masked_log_probs
 from training.games import LEARNER_NUMBER
@@ -48,6 +49,23 @@ def learner(bots: dict[str, float] | None = None, **changes: Any) -> PpoLearner:
 
 def go_on() -> bool:
     return False
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_opponent_that_remembers_is_told_its_games_and_forgets_those_that_are_over(threads: int):
+    log: list[Any] = []
+    made = PpoLearner(make_config(TINY | {"threads": threads}))
+    made.set_opponents({"rememberer": (Rememberer(log), 1.0)})
+    for progress in (0.0, 0.3):
+        assert made.learn(progress, go_on) is not None
+    players = {id(player): player for player, _, _ in log}
+    assert sorted(player.seat for player in players.values()) == [0, 1, 2]
+    running = set(made.shards[0]._games.tolist())
+    assert len({game for _, games, _ in log for game in games}) > len(running)
+    assert all(set(player.memory) <= running for player in players.values())
+    # Nobody remembers who does not play any more.
+    made.set_opponents({"random": (sleuth.make_bot("random", made.config.options), 1.0)})
+    assert len(made.shards[0]._copies._of) <= 1
 
 
 # --- rollouts ---

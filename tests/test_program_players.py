@@ -194,7 +194,7 @@ def test_a_bot_plays_for_a_program_that_fails(table: Any, how: str, limit: str, 
 def test_what_was_answered_before_counts(table: Any) -> None:
     played = table(command("last"), 2)
     played.play_round()
-    copy = played._copies[0][1][0]
+    copy = played._copies._of[0][1][0]
     os.killpg(copy._talk.process._process.pid, signal.SIGKILL)
     played.step([0, 1], [int(row.nonzero()[0][-1]) for row in played.legal([0, 1])])
     while not (played.waiting | played.finished).all():

@@ -22,7 +22,7 @@ from sleuth_env.envs.snapshot import Snapshot, generator_of
 from sleuth_env.envs.vector import GameVectorEnv
 from sleuth_env.game import Bot, Records, opaque
 from sleuth_env.matches.rating import win_shares
-from sleuth_env.matches.table import checked_actions
+from sleuth_env.matches.seating import Copies, checked_actions, remembers
 from sleuth_env.threads import Threads
 
 from .config import Config
@@ -108,6 +108,7 @@ class Games:
         )
         self._rows = np.arange(number)
         self.opponents: Mapping[str, Bot] = {}  # those who may sit at the tables
+        self._copies = Copies()
         self._names: list[str] = []  # in the order of their numbers, also of those whom a restored game still waits for
         self._shares = np.ones(1)
 
@@ -121,6 +122,10 @@ class Games:
         self._returns = np.zeros(shape)  # what each seat had got by its last decision
         self._last = np.full(shape, -1)
         self._waiting = Decisions.none(self.envs.num_actions)
+        # The numbers of the games, as players who remember are told.
+        self._dealt = self.number
+        self._games = np.arange(self.number)
+        self._copies = Copies()
 
     # --- who plays ---
 
@@ -138,6 +143,7 @@ class Games:
         self._players = moved[self._players]
         self._names = list(players)
         self.opponents = players
+        self._copies.keep(players.values())
         shares = np.array([self.config.opponents.learner, *(share for _, share in opponents.values())])
         self._shares = np.append(shares / shares.sum(), np.zeros(len(staying)))
         if not self._seated:
@@ -203,14 +209,14 @@ class Games:
         jobs = [
             (number, rows, self._random(number, rows))
             for number in np.unique(players)
-            for rows in self.threads.split(np.flatnonzero(players == number))
+            for rows in self._parts(number, np.flatnonzero(players == number))
         ]
 
         def chosen(number: int, rows: Ints, random: NDArray[Any]) -> Ints | Decisions:
             seen = views[rows].view(self.game.VIEW)
             if number == LEARNER_NUMBER:
                 return actor.decide(seen, legal[rows], random)
-            return self._choice_of(self._names[number - 1], seen, legal[rows], random)
+            return self._choice_of(self._names[number - 1], seen, legal[rows], random, rows, seats[rows])
 
         for (_, rows, _), found in zip(jobs, self.threads.each(lambda job: chosen(*job), jobs), strict=True):
             if isinstance(found, Decisions):
@@ -219,7 +225,15 @@ class Games:
             actions[rows] = found.actions if isinstance(found, Decisions) else found
         return actions
 
-    def _choice_of(self, name: str, views: Records, legal: NDArray[np.uint8], bits: NDArray[np.uint64]) -> Ints:
+    def _parts(self, number: int, rows: Ints) -> list[Ints]:
+        """Return the parts of some games in which a player may decide at the same time."""
+        # Who remembers is asked once for each seat.
+        alone = number != LEARNER_NUMBER and remembers(self.opponents[self._names[number - 1]])
+        return [rows] if alone else self.threads.split(rows)
+
+    def _choice_of(
+        self, name: str, views: Records, legal: NDArray[np.uint8], bits: NDArray[np.uint64], rows: Ints, seats: Ints
+    ) -> Ints:
         """Let an opponent choose in some games, one a row.
 
         Raises:
@@ -227,7 +241,10 @@ class Games:
             MatchError: it has returned something else than one integer for each game.
         """
         bot = self.opponents[name]
-        actions = checked_actions(bot, bot.act(views, legal, bits), len(views))
+        if remembers(bot):
+            actions = self._copies.act(bot, views, legal, bits, self._games[rows], seats)
+        else:
+            actions = checked_actions(bot, bot.act(views, legal, bits), len(views))
         inside = (actions >= 0) & (actions < legal.shape[1])
         is_legal = inside & (legal[np.arange(len(views)), np.where(inside, actions, 0)] > 0)
         for row in np.flatnonzero(~is_legal)[:1]:
@@ -267,6 +284,9 @@ class Games:
             Episode, returns[learned].tolist(), self._lengths[games][learned].tolist(), shares[learned].tolist()
         )
         self._players[games] = self._drawn(len(games))
+        self._copies.forget(self._games[games])
+        self._games[games] = self._dealt + np.arange(len(games))
+        self._dealt += len(games)
         self._lengths[games] = 0
         self._returns[games] = 0.0
 

@@ -60,12 +60,9 @@ class Pool:
         named = [name for name, share in self.settings.bots.items() if share > 0]
         self.bots = {name: inputs.player(name) for name in named}
         for name, bot in self.bots.items():
-            # The learner of one seat plays at a table, which tells them; that of all seats does not.
-            if config.algorithm == "ppo" and remembers(bot):
-                raise ValueError(
-                    f"opponent {name} remembers games, and algorithm ppo does not tell which game it is; "
-                    "maskable_ppo does"
-                )
+            # A shard goes from process to process, and what a player remembers does not.
+            if config.shards > 1 and remembers(bot):
+                raise ValueError(f"opponent {name} remembers games, which needs shards: 1, got shards: {config.shards}")
         self.past_selves: dict[str, Policy] = {}
         self._digests: dict[str, str] = {}  # SHA-256 of the files that were written or read
 

@@ -7,6 +7,7 @@ Axis letters: ``B`` games, ``K`` some of them, ``A`` actions.
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -14,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import called_by, shown, takes
-from ..game import Bot, Game, Records, game_of
+from ..doors import described, numbers_of
+from ..game import Bot, Game, Records, game_of, opaque
 
 # The methods that a table calls, and what it hands them.
 METHODS = {
@@ -155,3 +157,78 @@ def copied(player: Remembering, called: str) -> Remembering:
             f"{called} cannot be copied: __deepcopy__ must return a player with a method act_in, got {shown(found)}"
         )
     return found
+
+
+class Copies:
+    """The copies of players who remember, one for each seat that they play, made when they are first needed."""
+
+    def __init__(self) -> None:
+        # By identity: what a player is called or numbered may change.
+        self._of: list[tuple[Remembering, dict[int, Remembering]]] = []
+
+    def act(
+        self,
+        player: Remembering,
+        views: Records,
+        legal: NDArray[np.uint8],
+        seeds: NDArray[np.uint64],
+        games: NDArray[np.int64],
+        seats: NDArray[np.int64],
+    ) -> NDArray[np.int64]:
+        """Let the copies of a player decide in some games and seats, see `Remembering.act_in` (i8 [B]).
+
+        Raises:
+            MatchError: the player cannot be copied, or returns something else than actions.
+        """
+        actions = np.zeros(len(seats), np.int64)
+        for seat in np.unique(seats).tolist():
+            at = np.flatnonzero(seats == seat)
+            mine = opaque(views)[at].view(views.dtype)
+            chosen = self.of(player, seat).act_in(mine, legal[at], seeds[at], games[at], seats[at])
+            actions[at] = checked_actions(player, chosen, len(at))
+        return actions
+
+    def of(self, player: Remembering, seat: int) -> Remembering:
+        """Return the copy of a player that plays a seat.
+
+        Raises:
+            MatchError: see `copied`.
+        """
+        copies = next((copies for original, copies in self._of if original is player), None)
+        if copies is None:
+            copies = {}
+            self._of.append((player, copies))
+        if seat not in copies:
+            copies[seat] = copied(player, f"player {player.name!r}")
+        return copies[seat]
+
+    def __contains__(self, player: Any) -> bool:
+        """Return whether a player has copies."""
+        return any(original is player for original, _ in self._of)
+
+    def keep(self, players: Iterable[Any]) -> None:
+        """Let go the copies of all but these players."""
+        here = {id(player) for player in players}
+        self._of = [pair for pair in self._of if id(pair[0]) in here]
+
+    def forget(self, games: NDArray[np.int64]) -> None:
+        """Pass on to those who can forget that nobody plays some games (i8 [K]) any further."""
+        for _, copies in self._of:
+            for player in copies.values():
+                if len(games) and has(player, "forget"):
+                    player.forget(games.copy())  # type: ignore[attr-defined]
+
+
+def checked_actions(bot: Player, chosen: Any, number: int) -> NDArray[np.int64]:
+    """Return a bot's actions in some games (i8 [number]).
+
+    Raises:
+        MatchError: it has returned something else.
+    """
+    actions = numbers_of(chosen, number)
+    if actions is None:
+        raise MatchError(
+            f"bot {bot.name!r} must return one action for each game, "
+            f"integers that fit int64, of the shape {(number,)}, but returned {described(chosen)}"
+        )
+    return actions

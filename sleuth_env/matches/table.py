@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 from ..actions import IllegalAction, any_refusal
 from ..bits import GAMMA, mixed_rows
 from ..checks import check_number
-from ..doors import ANY, ArrayError, array, described, marks, numbers_of, shape_of, unchecked
+from ..doors import ANY, ArrayError, array, described, marks, shape_of, unchecked
 from ..game import Game, Kernels, OfGame, Records, check_game, check_options, kernels_of, opaque
 from ..memory import check_fits
-from .seating import MatchError, Player, Remembering, copied, has, remembers, seated
+from .seating import Copies, MatchError, Player, checked_actions, remembers, seated
 
 # In the place of a bot's number: a seat that nobody at the table plays.
 LEARNER_SEAT = -1
@@ -103,8 +103,7 @@ class Table(OfGame):
         self.returns = np.zeros((num_games, self.num_players))
         self.games = np.full(num_games, -1, np.int64)
         self._counted = 0
-        # Of each player that remembers: itself, and the copy in each seat that it has played.
-        self._copies: list[tuple[Remembering, dict[int, Remembering]]] = []
+        self._copies = Copies()
         self._left = np.zeros(num_games, np.bool_)
         self._streams = np.zeros((num_games, self.num_players), np.uint64)
         self._all = np.arange(num_games)
@@ -151,14 +150,14 @@ class Table(OfGame):
         """Play some games no further (int [K] or bool [B]): nobody needs their ends."""
         rows = self._chosen(rows)
         self._left[rows] = True
-        self._forget(self.games[rows])
+        self._copies.forget(self.games[rows])
 
     def renumber(self, rows: ArrayLike) -> None:
         """Number games (int [K]) again: to players that remember they are games never seen before."""
         self._renumber(self._once(rows))
 
     def _renumber(self, rows: NDArray[np.int64]) -> None:
-        self._forget(self.games[rows])
+        self._copies.forget(self.games[rows])
         self.games[rows] = self._counted + np.arange(len(rows))
         self._counted += len(rows)
 
@@ -368,39 +367,12 @@ class Table(OfGame):
         views, legal = self._views_and_masks(states)
         if not remembers(bot):
             return checked_actions(bot, unchecked(bot.act)(views, legal, seeds), len(states))
-        seats = states["actor"].astype(np.int64)
-        actions = np.zeros(len(states), np.int64)
-        for seat in np.unique(seats).tolist():
-            at = np.flatnonzero(seats == seat)
-            mine = opaque(views)[at].view(views.dtype)
-            chosen = self._copy_for(bot, seat).act_in(mine, legal[at], seeds[at], self.games[rows[at]], seats[at])
-            actions[at] = checked_actions(bot, chosen, len(at))
-        return actions
-
-    def _copy_for(self, player: Remembering, seat: int) -> Remembering:
-        """Return the copy of a player that plays a seat, made when it is first needed."""
-        # By identity, and not by the number in `bots`, which may change between calls.
-        copies = next((copies for original, copies in self._copies if original is player), None)
-        if copies is None:
-            copies = {}
-            here = {id(bot) for bot in self.bots}
-            self._copies = [pair for pair in self._copies if id(pair[0]) in here] + [(player, copies)]
-        if seat not in copies:
-            copies[seat] = copied(player, f"player {player.name!r}")
-        return copies[seat]
+        if bot not in self._copies:
+            self._copies.keep(self.bots)
+        return self._copies.act(bot, views, legal, seeds, self.games[rows], states["actor"].astype(np.int64))
 
     def _forget_finished(self, rows: NDArray[np.int64]) -> None:
-        if self._copies:
-            self._forget(self.games[rows[self.actors[rows] < 0]])
-
-    def _forget(self, games: NDArray[np.int64]) -> None:
-        """Pass on to those who remember that nobody plays some games (i8 [K]) any further."""
-        if not self._copies or not len(games):
-            return
-        for _, copies in self._copies:
-            for player in copies.values():
-                if has(player, "forget"):
-                    player.forget(games.copy())  # type: ignore[attr-defined]
+        self._copies.forget(self.games[rows[self.actors[rows] < 0]])
 
     def _illegal(self, rows: Any, players: Any, states: Any, actions: Any, taken: Any) -> IllegalAction:
         """Return the error that says in the game's words what the first refused bot has done."""
@@ -415,18 +387,3 @@ class Table(OfGame):
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self._kernels = kernels_of(self.game)
-
-
-def checked_actions(bot: Player, chosen: Any, number: int) -> NDArray[np.int64]:
-    """Return a bot's actions in some games (i8 [number]).
-
-    Raises:
-        MatchError: it has returned something else.
-    """
-    actions = numbers_of(chosen, number)
-    if actions is None:
-        raise MatchError(
-            f"bot {bot.name!r} must return one action for each game, "
-            f"integers that fit int64, of the shape {(number,)}, but returned {described(chosen)}"
-        )
-    return actions
