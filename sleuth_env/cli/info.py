@@ -42,6 +42,10 @@ OPTIONAL = (
     "matplotlib",
     "tensorboard",
     "onnx",
+    "choix",
+    "ray",
+    "open_spiel",
+    "openenv-core",
     "wandb",
     "mlflow",
 )
