@@ -37,7 +37,7 @@ def check_damaged(game: str, face: str, number: int) -> None:
 @each_face
 @each_game
 def test_a_damaged_snapshot_is_refused_or_is_a_game(game: str, face: str) -> None:
-    check_damaged(game, face, 250)
+    check_damaged(game, face, 100)
 
 
 @pytest.mark.slow

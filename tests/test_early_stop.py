@@ -30,7 +30,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         """Return what a match would, by how many decisions the policy has learned from."""
         share = SCORES[arguments[2].steps // 64 - 1]
         entry = SimpleNamespace(win_share=share, win_low=0.0, win_high=1.0, fair_share=1 / 3)
-        return [SimpleNamespace(entries=[entry], games=12, seed=1)]
+        return [SimpleNamespace(entries=[entry], games=12, seed=1, failures=())]
 
     monkeypatch.setattr("training.run.evaluate", results)
     return path
