@@ -108,7 +108,6 @@ class Games:
         )
         self._rows = np.arange(number)
         self.opponents: Mapping[str, Bot] = {}  # those who may sit at the tables
-        self._copies = Copies()
         self._names: list[str] = []  # in the order of their numbers, also of those whom a restored game still waits for
         self._shares = np.ones(1)
 

@@ -149,16 +149,13 @@ def checked_views(rules: np.ndarray, given: Any) -> np.ndarray:
     return views
 
 
-def check_dealable(rules: np.ndarray, views: np.ndarray) -> None:
-    """Refuse views that tell of more cards or tokens than there are: of these no deal could be drawn.
-
-    Args:
-        rules: RULES [1], checked.
-        views: VIEW [B], checked.
+def dealable_views(rules: np.ndarray, given: Any) -> np.ndarray:
+    """Return views of which deals can be drawn in the form that kernels take, see `checked_views`.
 
     Raises:
-        ArrayError: there is such a view.
+        ArrayError: they are not such views; or one tells of more cards or tokens than there are.
     """
+    views = checked_views(rules, given)
     kinds = np.arange(NUM_SAY_TYPES)
     copies = rules["copies"][0][:AFOOT]
     sums = (
@@ -175,3 +172,4 @@ def check_dealable(rules: np.ndarray, views: np.ndarray) -> None:
                 f"views must be of a game: there are at most {there_are} {what}, got {found[rows[0], places[0]]} "
                 f"in row {rows[0]}"
             )
+    return views

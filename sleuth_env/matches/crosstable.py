@@ -101,7 +101,7 @@ class TournamentResult:
         players: the best first: by rating, or by `against_each` without ratings.
         pairs: every two players, in the order of `players`.
         failures: of programs that played; where there are any, bots have played for them. Each
-            shard of the games begins programs anew.
+            shard of the games starts the programs again.
     """
 
     game: str

@@ -98,10 +98,6 @@ class _Worker:
         except OSError:
             self.process.kill()
 
-    def terminate(self) -> None:
-        """Tell the process to end, and what it has started."""
-        self.process.terminate()
-
     def kill(self, grace: float = 0.0) -> None:
         """End the process, which has some seconds to end by itself."""
         self.connection.close()
@@ -256,7 +252,7 @@ class _Processes:
 
     def _end(self, workers: Sequence[_Worker]) -> None:
         for worker in workers:
-            worker.terminate()
+            worker.process.terminate()
         deadline = time.monotonic() + GRACE
         for worker in workers:
             worker.kill(max(deadline - time.monotonic(), 0.0))

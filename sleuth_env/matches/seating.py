@@ -202,6 +202,10 @@ class Copies:
             copies[seat] = copied(player, f"player {player.name!r}")
         return copies[seat]
 
+    def __len__(self) -> int:
+        """Return the number of players who have copies."""
+        return len(self._of)
+
     def __contains__(self, player: Any) -> bool:
         """Return whether a player has copies."""
         return any(original is player for original, _ in self._of)
@@ -213,9 +217,11 @@ class Copies:
 
     def forget(self, games: NDArray[np.int64]) -> None:
         """Pass on to those who can forget that nobody plays some games (i8 [K]) any further."""
+        if not len(games):
+            return
         for _, copies in self._of:
             for player in copies.values():
-                if len(games) and has(player, "forget"):
+                if has(player, "forget"):
                     player.forget(games.copy())  # type: ignore[attr-defined]
 
 

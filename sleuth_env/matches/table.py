@@ -372,7 +372,8 @@ class Table(OfGame):
         return self._copies.act(bot, views, legal, seeds, self.games[rows], states["actor"].astype(np.int64))
 
     def _forget_finished(self, rows: NDArray[np.int64]) -> None:
-        self._copies.forget(self.games[rows[self.actors[rows] < 0]])
+        if self._copies:
+            self._copies.forget(self.games[rows[self.actors[rows] < 0]])
 
     def _illegal(self, rows: Any, players: Any, states: Any, actions: Any, taken: Any) -> IllegalAction:
         """Return the error that says in the game's words what the first refused bot has done."""

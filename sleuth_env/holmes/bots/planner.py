@@ -15,17 +15,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...bits import GAMMA, advance, mixed, mixed_rows
+from ...doors import deciding
 from ...game import opaque
 from ...kernels import kernel
 from ..cards import CASE, Options
-from ..checked import check_dealable
+from ..checked import dealable_views
 from ..redeal import redeal
 from ..results import points
 from ..rules import legal as mark_legal
 from ..rules import step
 from ..state import FINISHED, STATE
 from ..view import VIEW, view
-from .base import Bot, checking
+from .base import Bot
 from .counter import CounterBot, count_and_choose
 
 # Cases that are played out for a decision.
@@ -106,10 +107,9 @@ class PlannerBot(Bot):
         """Return this bot as a player of a game with these options."""
         return self if options == self.options else type(self)(options, self.budget)
 
-    @checking
+    @deciding(VIEW, dealable_views)
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game, see `Bot.act`."""
-        check_dealable(self.rules, views)
         actions: np.ndarray = CounterBot.act.kernel(self._counter, views, legal, seeds)
         tries = [self._begin(row, legal[row], int(actions[row])) for row in range(views.size)]
         open_ = [one for one in tries if one.actions.size > 1]
