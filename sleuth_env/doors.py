@@ -456,7 +456,7 @@ def decision(
 
 
 def deciding(dtype: DTypeLike, checked_views: Callable[[Records, Records], object]) -> Callable[[Any], Any]:
-    """Return a decorator that puts a bot's ``act`` behind a check of its arguments.
+    """Return a decorator that puts a bot's ``act``, or what is asked like it, behind a check of its arguments.
 
     What it does not check is its ``kernel``, which tables call (see `unchecked`).
 
@@ -464,16 +464,18 @@ def deciding(dtype: DTypeLike, checked_views: Callable[[Records, Records], objec
         dtype: the game's VIEW.
         checked_views: raises an ArrayError where views are not of the kind of game that rules (RULES
             [1]) say; the bot has these as `rules`.
+
+    What follows the seeds is for the method itself to check.
     """
 
     def decorate(act: Callable[..., Any]) -> Any:
         """Return the door of a method."""
 
         @wraps(act)
-        def checked(self: Any, views: Any, legal: Any, seeds: Any) -> Any:
+        def checked(self: Any, views: Any, legal: Any, seeds: Any, *more: Any) -> Any:
             given = decision(views, legal, seeds, dtype, int(self.rules["num_actions"][0]))
             checked_views(self.rules, given[0])
-            return act(self, *given)
+            return act(self, *given, *more)
 
         checked.kernel = act  # type: ignore[attr-defined]
         return checked

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from sleuth_env.doors import ArrayError
 from sleuth_env.holmes.belief import belief
 from sleuth_env.holmes.bots import BOTS, DEFAULT_BOT, BotError, make_bot
+from sleuth_env.holmes.bots.planner import PlannerBot
 from sleuth_env.holmes.cards import TITLES, VILLAIN_TITLES, Options, make_rules, num_actions
 from sleuth_env.holmes.cases import deal
 from sleuth_env.holmes.rules import legal, step
@@ -201,3 +204,34 @@ def test_the_planner_refuses_views_of_more_than_there_is(field: str, value: int,
     views[field] = value
     with pytest.raises(ArrayError, match=message):
         make_bot("planner", options).act(views, marks, np.array([1], np.uint64))
+
+
+def test_the_planner_says_what_every_action_is_worth() -> None:
+    options = Options(num_players=3, cases=1, reward="case")
+    planner = make_bot("planner", options)
+    assert isinstance(planner, PlannerBot)
+    escape = action_texts(3).index("escape")
+    escapes = 0
+    for *_, views, marks, seeds, _ in HolmesBotGames(options, ["random"] * 3, 4, seed=5).play(60):
+        worths = planner.worths(views, marks, seeds, 3)
+        assert worths.shape == marks.shape
+        assert not worths[marks == 0].any()
+        # The mean of what closed cases pay: 1 to whoever closes them, -1/2 to others.
+        assert ((worths >= -0.5) & (worths <= 1)).all()
+        able = marks[:, escape] == 1
+        assert (worths[able, escape] == 1).all()
+        escapes += able.sum()
+        # A row is worth what it would be alone.
+        np.testing.assert_array_equal(planner.worths(views[-1:], marks[-1:], seeds[-1:], 3)[0], worths[-1])
+    assert escapes
+
+
+@pytest.mark.parametrize("deals", [0, 1.5, None])
+def test_the_planner_tries_in_one_deal_at_least(deals: Any) -> None:
+    options = Options(num_players=3)
+    games = HolmesBotGames(options, ["counter"] * 3, 1)
+    *_, views, marks, seeds, _ = next(iter(games.play(1)))
+    planner = make_bot("planner", options)
+    assert isinstance(planner, PlannerBot)
+    with pytest.raises(ValueError, match="deals must be an integer of at least 1, got"):
+        planner.worths(views, marks, seeds, deals)

@@ -21,7 +21,7 @@ from tests.support.terminal import said
 from training.config import Config, make_config, read_config
 from training.decisions import Decisions
 from training.imitate import main as imitate
-from training.imitation import collect
+from training.lessons import Teaching, collect
 from training.ppo import PpoLearner
 from training.train import main
 
@@ -137,11 +137,28 @@ def test_a_policy_learns_from_a_bot_and_a_run_begins_with_it(tmp_path: Path) -> 
 
 def test_every_lesson_is_legal_and_none_is_an_offer(tmp_path: Path) -> None:
     config = read_config(written(tmp_path, algorithm="ppo"))
-    lessons = collect(config, make_player("counter", config.options, holmes), 500, 0.5, 0.2, lambda _: None)
+    counter = make_player("counter", config.options, holmes)
+    lessons = collect(config, Teaching(counter, counter, declined=0.5), 500, lambda _: None)
     rows = np.arange(len(lessons))
     assert (lessons.masks(rows, holmes.num_actions(config.options))[rows, lessons.actions] == 1).all()
     # The game asks nobody out of turn to accept or decline, so nothing is left out.
     assert not lessons.kinds.any()
+
+
+def test_a_policy_learns_what_actions_are_worth_to_the_planner(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path, algorithm="ppo")
+    words = ["--teacher", "planner", "--player", "counter", "--worths", "2", "--strays", "0.1", "--decisions", "1000"]
+    made = []
+    for number in range(2):
+        out = tmp_path / f"worths{number}.safetensors"
+        assert imitate([str(path), *words, "--epochs", "1", "--out", str(out)]) == 0
+        made.append(out.read_bytes())
+    assert made[0] == made[1]
+    assert "what any legal action is worth" in capsys.readouterr().out
+    assert imitate([str(path), *words, "--teacher", "counter", "--out", str(tmp_path / "other.safetensors")]) == 2
+    assert "of the bots of holmes planner, got 'counter'" in capsys.readouterr().err
 
 
 # --- the configurations that come with the package ---

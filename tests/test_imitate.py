@@ -21,7 +21,8 @@ from sleuth_env.policies.policy_file import SUFFIX, PolicyError
 from tests.test_train import played, the_line
 from training.config import Config, make_config
 from training.imitate import main
-from training.imitation import ACCEPTED, DECLINED, TURN, Lessons, Settings, collect, examine, lines, train, weights_of
+from training.imitation import Settings, examine, lines, train
+from training.lessons import ACCEPTED, DECLINED, TURN, Lessons, Teaching, collect, strayed, weights_of
 from training.network import make_network
 from training.terminal import free_name
 from training.train import main as start
@@ -67,15 +68,15 @@ class Eager(Lowest):
 
 def lessons_of(teacher: Any, number: int = 2000, declined: float = 1.0, **changes: Any) -> tuple[Config, Lessons]:
     config = make_config(TINY | changes)
-    return config, collect(config, teacher, number, declined, 0.2, lambda _: None)
+    return config, collect(config, Teaching(teacher, teacher, 0, declined, 0.2), number, lambda _: None)
 
 
-def taught(teacher: Any, number: int, settings: Settings) -> dict[str, Any]:
+def taught(teacher: Any, number: int, settings: Settings) -> dict[str, dict[str, float]]:
     config, lessons = lessons_of(teacher, number, settings.declined)
     torch.manual_seed(1)
     network = make_network(config)
     train(network, lessons, settings, np.random.default_rng(1), lambda *_: None)
-    return {mark.kind: mark for mark in examine(network, lessons, settings.declined)}
+    return {mark.kind: mark.figures for mark in examine(network, lessons, settings.declined)}
 
 
 # --- the teacher's decisions ---
@@ -109,34 +110,109 @@ def test_a_game_is_held_out_as_a_whole():
     assert 1 <= np.diff(lessons.held_out).sum() < 40
 
 
+class Highest(Lowest):
+    """Take the last legal action; to it, an action is worth as much as its number over that of all."""
+
+    name = "highest"
+
+    def act(self, views: Any, legal: np.ndarray, seeds: Any) -> np.ndarray:
+        return legal.shape[1] - 1 - legal[:, ::-1].argmax(axis=1)
+
+    def worths(self, views: Any, legal: np.ndarray, seeds: Any, deals: int) -> np.ndarray:
+        return legal * np.arange(legal.shape[1]) / legal.shape[1]
+
+
+def test_who_plays_may_be_another_than_who_teaches():
+    config = make_config(TINY)
+    lowest, highest = Lowest(), Highest()
+    alone = collect(config, Teaching(lowest, lowest), 1000, lambda _: None)
+    taught = collect(config, Teaching(highest, lowest), 1000, lambda _: None)
+    # The same places, and in each of them what the teacher would have done.
+    np.testing.assert_array_equal(alone.observations.values, taught.observations.values)
+    rows = np.arange(len(taught))
+    legal = taught.masks(rows, sleuth.num_actions(config.options))
+    assert (taught.actions == highest.act(None, legal, None)).all()
+    assert (alone.actions == lowest.act(None, legal, None)).all()
+    np.testing.assert_array_equal(taught.again[taught.held_out], taught.actions[taught.held_out])
+    # By what was done, which is what leaves declined offers out.
+    np.testing.assert_array_equal(alone.kinds, taught.kinds)
+
+
+def test_a_share_of_the_decisions_strays():
+    lowest = Lowest()
+    played = [
+        collect(make_config(TINY), Teaching(lowest, lowest, strays=share), 1000, lambda _: None) for share in (0.0, 1.0)
+    ]
+    assert not np.array_equal(played[0].legal, played[1].legal)
+    # What is learned is not what has strayed.
+    legal = played[1].masks(np.arange(len(played[1])), sleuth.num_actions(make_config(TINY).options))
+    assert (played[1].actions == legal.argmax(axis=1)).all()
+
+
+def test_any_legal_action_is_played_as_often_as_another():
+    legal = np.zeros((9000, 5), np.uint8)
+    legal[:, [0, 3, 4]] = 1
+    found = strayed(np.ones(9000, np.int64), legal, 2 / 3, np.random.default_rng(1))
+    shares = np.bincount(found, minlength=5) / 9000
+    np.testing.assert_allclose(shares, [2 / 9, 1 / 3, 0, 2 / 9, 2 / 9], atol=0.02)
+
+
+def test_a_lesson_may_be_what_every_action_is_worth():
+    config = make_config(TINY)
+    lowest, highest = Lowest(), Highest()
+    lessons = collect(config, Teaching(highest, lowest, 1), 1000, lambda _: None)
+    legal = lessons.masks(np.arange(len(lessons)), sleuth.num_actions(config.options))
+    np.testing.assert_allclose(lessons.worths, highest.worths(None, legal, None, 1), rtol=1e-6)
+    # Nothing can be learned where there is no choice.
+    assert (legal.sum(axis=1) > 1).all()
+
+
 # --- learning ---
+
+
+def test_what_is_worth_most_is_learned_whoever_plays():
+    config = make_config(TINY)
+    lessons = collect(config, Teaching(Highest(), Lowest(), 1), 4000, lambda _: None)
+    torch.manual_seed(1)
+    network = make_network(config)
+    before = examine(network, lessons, 1.0)[-1].figures
+    train(network, lessons, Settings(4, 64, 3e-3, 1.0), np.random.default_rng(1), lambda *_: None)
+    after = examine(network, lessons, 1.0)[-1].figures
+    legal = lessons.masks(np.flatnonzero(lessons.held_out), sleuth.num_actions(config.options))
+    most = (legal * np.arange(legal.shape[1])).max(axis=1).mean() / legal.shape[1]
+    assert (after["player"], after["any"]) == (before["player"], before["any"])
+    assert after["player"] < after["any"] < after["policy"] <= most + 1e-6
+    assert after["policy"] > most - 0.05
+    head, row, *_ = lines(examine(network, lessons, 1.0))
+    assert head.split() == ["held", "out", "decisions", "policy", "player", "any"]
+    assert row.split()[-2:] == [f"{examine(network, lessons, 1.0)[0].figures[name]:.4f}" for name in ("player", "any")]
 
 
 def test_the_policy_reaches_the_teacher_s_choice_on_most_decisions_that_were_held_out():
     marks = taught(make_player("sheet", make_config(TINY).options), 16_000, Settings(3, 128, 3e-3, 0.05))
-    assert marks["all"].agreement > 0.7
+    assert marks["all"]["agreement"] > 0.7
     # There are some hundred legal questions.
-    assert marks["turns"].agreement > 0.15
-    assert marks["turns"].cross_entropy < 3
-    assert marks["all"].teacher > marks["turns"].teacher > 0.6
+    assert marks["turns"]["agreement"] > 0.15
+    assert marks["turns"]["cross-entropy"] < 3
+    assert marks["all"]["teacher"] > marks["turns"]["teacher"] > 0.6
 
 
 def test_a_simple_teacher_is_learned_wholly():
     marks = taught(Lowest(), 4000, Settings(4, 64, 3e-3, 1.0))
-    assert marks["all"].agreement > 0.95
-    assert marks["all"].teacher == 1
+    assert marks["all"]["agreement"] > 0.95
+    assert marks["all"]["teacher"] == 1
 
 
 def test_a_teacher_that_tosses_a_coin_is_known_to_by_its_second_answer():
     marks = taught(Eager(), 2000, Settings(1, 64, 1e-3, 1.0))
-    assert marks["all"].teacher == pytest.approx(0.5, abs=0.1)
+    assert marks["all"]["teacher"] == pytest.approx(0.5, abs=0.1)
 
 
 def test_the_examination_is_a_table():
-    marks = taught(Lowest(), 1000, Settings(1, 64, 1e-3, 1.0))
-    head, *rows = lines(list(marks.values()))
+    config, lessons = lessons_of(Lowest(), 1000)
+    head, *rows = lines(examine(make_network(config), lessons, 1.0))
     assert head.split() == ["held", "out", "decisions", "agreement", "teacher", "cross-entropy"]
-    assert rows[-4].startswith("all ")
+    assert rows[-5].startswith("all ")
 
 
 # --- the command ---
@@ -195,6 +271,13 @@ def test_a_policy_file_can_be_the_teacher(folder: Path):
     [
         (["--teacher", "shet"], "there is no bot 'shet'"),
         (["--teacher", "nothing.safetensors"], "nothing.safetensors cannot be read"),
+        (["--player", "shet"], "there is no bot 'shet'"),
+        (
+            ["--worths", "2"],
+            "--worths needs a teacher that says what actions are worth to it, of the bots of sleuth none",
+        ),
+        (["--worths", "2000"], "argument --worths: must be a whole number from 0 to 1024, got '2000'"),
+        (["--strays", "2"], "argument --strays: must be a number from 0 to 1, got '2'"),
         (
             ["--out", "policy.pt"],
             "--out must be the name of a policy file, which ends in .safetensors, got 'policy.pt'",
@@ -239,6 +322,9 @@ def test_the_help_is_complete(capsys: pytest.CaptureFixture[str]):
         "--learning-rate",
         "--declined",
         "--held-out",
+        "--player",
+        "--worths",
+        "--strays",
         "--seed",
         "--network.hidden",
     )
@@ -334,7 +420,7 @@ def test_a_player_that_remembers_games_is_no_teacher_and_no_opponent_in_several_
     (tmp_path / "elephant.py").write_text(REMEMBERING)
     name = f"{tmp_path / 'elephant.py'}:Bot"
     assert main([str(folder / "tiny.yaml"), "--teacher", name, "--out", str(tmp_path / "new.safetensors")]) == 2
-    assert "remembers games, and a teacher is not told which game it is" in capsys.readouterr().err
+    assert "remembers games, and here nobody is told which game a decision is of" in capsys.readouterr().err
     run = tmp_path / "run"
     words = [str(folder / "tiny.yaml"), "--run", str(run), "--opponents.bots", f"{{'{name}': 1}}"]
     assert start([*words, "--shards", "2"]) == 2

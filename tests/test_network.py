@@ -16,7 +16,7 @@ from sleuth_env.policies.policy_file import pretrained_names
 from sleuth_env.sleuth.state import OFFER, SECOND
 from training.config import ConfigError, make_config
 from training.decisions import first_offered
-from training.imitation import ACCEPTED, DECLINED, TURN, declining_actions, kinds_of
+from training.lessons import ACCEPTED, DECLINED, TURN, declining_actions, kinds_of
 from training.network import ActorCritic, card_inputs, make_network, scored
 
 VIEW = np.dtype([("hand", "i8"), ("pile", "i8"), ("kept", "i8", 2)])

@@ -20,7 +20,7 @@ from tests.test_ppo import go_on, learner, same
 from tests.test_train_ppo import SELF_PLAY
 from training.config import ConfigError, make_config
 from training.decisions import Decisions
-from training.imitation import collect
+from training.lessons import Teaching, collect
 from training.rollout import ENDED, OPEN, Collected
 from training.sparse import SparseRows
 from training.train import main
@@ -71,8 +71,9 @@ def test_a_teacher_teaches_the_same_by_several_workers(pool: Pool):
     config = make_config(SELF_PLAY | {"shards": 2})
     teacher = sleuth.make_bot("sheet", config.options)
     told: list[int] = []
-    alone = collect(config, teacher, 600, 0.5, 0.2, lambda _: None)
-    together = collect(config, teacher, 600, 0.5, 0.2, told.append, pool)
+    teaching = Teaching(teacher, teacher, declined=0.5, held_out=0.2)
+    alone = collect(config, teaching, 600, lambda _: None)
+    together = collect(config, teaching, 600, told.append, pool)
     assert len(alone) == told[-1] >= 600
     for name in ("legal", "actions", "again", "kinds", "held_out"):
         np.testing.assert_array_equal(getattr(alone, name), getattr(together, name))

@@ -121,7 +121,10 @@ class Games:
         self._returns = np.zeros(shape)  # what each seat had got by its last decision
         self._last = np.full(shape, -1)
         self._waiting = Decisions.none(self.envs.num_actions)
-        # The numbers of the games, as players who remember are told.
+        self._forget_all()
+
+    def _forget_all(self) -> None:
+        """Begin with players who remember nothing, and count the games, as they are told them, from 0."""
         self._dealt = self.number
         self._games = np.arange(self.number)
         self._copies = Copies()
@@ -319,6 +322,7 @@ class Games:
         self._shares = position["shares"]
         self._seated = position["seated"]
         self.keep(position["waiting"], position["last"])
+        self._forget_all()
 
     def state(self) -> dict[str, Any]:
         """Return what `restore` needs, as arrays and plain containers."""

@@ -1,24 +1,20 @@
-"""Warm start: a policy learns to decide like a teacher, a bot or a policy file.
+"""Warm start: a policy learns to decide like a teacher, a bot or a policy file, or better.
 
-`collect` lets the teacher play from every seat. Four decisions in five may be offers that are
-declined. Only a share of those is kept, and each of them then weighs as much as those left out with
-it, so that how often the teacher accepts is learned as it is. A game belongs to the learner or is
-held out, with all of its decisions. A decision of Sleuth takes about 2 kB with four players (200
-numbers that are not zero, the legal actions in bits), and twice that while the parts are joined.
-
-`train` minimises the cross-entropy of the teacher's actions over the legal ones; `examine` tells on
-games that were held out how often both agree. The policy is saved for `training.train` to start
-from.
-Axis letters: ``B`` games, ``D`` decisions, ``K`` some of them, ``A`` actions.
+`training.lessons` collects what the teacher says of places in games. `train` minimises the
+cross-entropy of the teacher's actions over the legal ones; where the teacher has said what actions
+are worth, it maximises the mean worth of what the policy does, as a policy gradient would that
+knew the return of every action. `examine` tells on games that were held out how often policy and
+teacher agree, or what the policy's actions are worth. The policy is saved for `training.train` to
+start from.
+Axis letters: ``D`` decisions, ``K`` some of them, ``A`` actions.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -28,9 +24,7 @@ import torch
 from numpy.typing import NDArray
 
 from sleuth_env.cli.arguments import real, whole
-from sleuth_env.envs.binding import bound
-from sleuth_env.envs.vector import GameVectorEnv
-from sleuth_env.game import Bot, Game, opaque
+from sleuth_env.game import Game
 from sleuth_env.matches.players import make_player
 from sleuth_env.matches.seating import MatchError, remembers
 from sleuth_env.matches.shards import Pool, open_pool
@@ -40,10 +34,10 @@ from sleuth_env.policies.trained import names_model
 
 from .checkpoint import package_versions
 from .config import Config, ConfigError, read_config
-from .decisions import first_offered, log_probs_of, masked_log_probs
+from .decisions import entropies, log_probs_of, masked_log_probs
+from .lessons import KINDS, Lessons, Teaching, collect, weights_of
 from .network import device_of, make_network
-from .sparse import SparseRows, observed
-from .streams import generator_for, generators_for, number_of
+from .streams import generator_for, number_of
 from .terminal import (
     CONFIG_HELP,
     Parser,
@@ -65,6 +59,10 @@ Let the policy of a configuration learn to decide like a teacher, and save it to
   sleuth imitate four_players --teacher racer --out runs/racer4.safetensors
   sleuth train four_players --start runs/racer4.safetensors
 
+Or to do what is worth most to a teacher that can say so, as the bot planner of holmes can:
+
+  sleuth imitate holmes_three --teacher planner --worths 3 --player counter --out runs/worths3.safetensors
+
 Of the configuration, these keys count: which game, observation and network it is, and seed,
 threads, device, num_envs (games side by side) and shards. Exit codes: 0 done; 1 failed (disk or memory
 full); 2 the configuration or an option is wrong (one line a mistake); 130 interrupted by Ctrl-C and
@@ -72,12 +70,13 @@ full); 2 the configuration or an option is wrong (one line a mistake); 130 inter
 
 Ints = NDArray[np.int64]
 
-# The kinds of decisions; a game without offers has only turns.
-KINDS = ("turns", "offers accepted", "offers declined")
-TURN, ACCEPTED, DECLINED = range(len(KINDS))
+MOST_DEALS = 1024
 MOST_DECISIONS = 10_000_000
 ROWS_EXAMINED = 4096  # at once
-# What needs much of it.
+# What a nat of the policy's entropy is worth: among actions of equal worth none is preferred for the
+# noise of a few deals.
+ENTROPY = 0.01
+# What needs much memory.
 MEMORY = "--decisions, --batch-size, num_envs or network.hidden"
 
 
@@ -105,195 +104,29 @@ class Marks:
     Args:
         kind: of which.
         number: how many there are.
-        agreement: the share in which the policy's likeliest action is the teacher's.
-        teacher: the share in which the teacher, asked again with other random bits, does the same.
-        cross_entropy: of the teacher's actions, in nats.
+        figures: by the names of the columns, see `AGREEMENT` and `WORTHS`.
     """
 
     kind: str
     number: int
-    agreement: float
-    teacher: float
-    cross_entropy: float
+    figures: dict[str, float]
 
 
-# --- what a teacher decides ---
-
-
-@dataclass(frozen=True)
-class Lessons:
-    """Decisions of a teacher.
-
-    Args:
-        observations: what was seen, D rows.
-        legal: the legal actions in bits, u1 [D, A / 8].
-        actions: what the teacher did, i8 [D].
-        again: what it does in the same place with other random bits, i8 [D].
-        kinds: i8 [D], see `KINDS`.
-        held_out: whether it is of a game that is kept for the examination, bool [D].
-    """
-
-    observations: SparseRows
-    legal: NDArray[np.uint8]
-    actions: Ints
-    again: Ints
-    kinds: Ints
-    held_out: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        """Return the number of decisions, D."""
-        return len(self.actions)
-
-    def masks(self, rows: Ints, num_actions: int) -> NDArray[np.uint8]:
-        """Return the legal actions of some of them (i8 [K]), u1 [K, A]."""
-        return np.unpackbits(self.legal[rows], axis=1, count=num_actions)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Lessons]) -> Lessons:
-        """Put decisions behind one another."""
-        names = ("legal", "actions", "again", "kinds", "held_out")
-        return cls(
-            SparseRows.joined([part.observations for part in parts]),
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in names),
-        )
-
-
-def collect(
-    config: Config,
-    teacher: Bot,
-    number: int,
-    declined: float,
-    held_out: float,
-    show: Callable[[int], None],
-    pool: Pool | None = None,
-) -> Lessons:
-    """Let a teacher play until enough decisions are kept.
-
-    Args:
-        config: which game, observation, seed, how many games side by side, and in how many shards.
-        teacher: sits in every seat.
-        number: D.
-        declined: the share of declined offers that is kept.
-        held_out: the share of games that is held out.
-        show: is told how many there are.
-        pool: who plays the shards; None: this process.
-    """
-    play = partial(_collected, config, teacher, ceil(number / config.shards), declined, held_out)
-    size = 0
-
-    def done(_: int, part: Lessons) -> None:
-        nonlocal size
-        size += len(part)
-        show(size)
-
-    if pool is not None:
-        parts = pool.map(play, range(config.shards), done)
-    else:
-        parts = []
-        for shard in range(config.shards):
-            parts.append(play(shard, lambda more: show(size + more)))
-            done(shard, parts[-1])
-    return parts[0] if len(parts) == 1 else Lessons.joined(parts)
-
-
-def _collected(
-    config: Config,
-    teacher: Bot,
-    number: int,
-    declined: float,
-    held_out: float,
-    shard: int,
-    show: Callable[[int], object] = lambda _: None,
-) -> Lessons:
-    """Return a number of decisions of one shard, see `collect`."""
-    parts: list[Lessons] = []
-    size = 0
-    for part in _played(config, teacher, declined, held_out, shard):
-        parts.append(part)
-        size += len(part)
-        show(size)
-        if size >= number:
-            break
-    return Lessons.joined(parts)
-
-
-def _streams(config: Config, purpose: str) -> list[np.random.Generator]:
-    """Return the generator of each shard."""
-    if config.shards == 1:
-        return [generator_for(config.seed, "imitation", purpose)]
-    return generators_for(config.seed, "imitation", purpose, config.shards)
-
-
-def _played(config: Config, teacher: Bot, declined: float, held_out: float, shard: int) -> Iterator[Lessons]:
-    """Play the games of a shard forever; yield what is kept of each step."""
-    game = config.module
-    # The cheapest observation: what is kept gets its own, which may cost many times as much.
-    envs = bound(GameVectorEnv, game)(
-        config.num_envs // config.shards, record=game.CHEAPEST_RECORD, copy=False, **asdict(config.options)
-    )
-    # Two generators: from the bits that bots are handed nothing else can be told.
-    rng, bot_rng = (_streams(config, purpose)[shard] for purpose in ("games", "bots"))
-    envs.reset(seed=rng.integers(2**63, size=envs.num_envs).tolist())
-    offered = first_offered(config)
-    declining = declining_actions(config)
-    held = rng.random(envs.num_envs) < held_out
-    while True:
-        views = envs.views()
-        legal = envs.action_masks()
-        actions = teacher.act(views, legal, bot_rng.integers(0, 2**64, len(views), np.uint64))
-        kinds = kinds_of(legal, actions, offered, declining)
-        kept = np.flatnonzero((kinds != DECLINED) | (rng.random(len(views)) < declined))
-        asked = kept[held[kept]]
-        again = actions.copy()
-        if len(asked):
-            bits = bot_rng.integers(0, 2**64, len(asked), np.uint64)
-            again[asked] = teacher.act(opaque(views)[asked].view(game.VIEW), legal[asked], bits)
-        yield Lessons(
-            observed(config, opaque(views)[kept].view(game.VIEW)),
-            np.packbits(legal[kept], axis=1),
-            actions[kept],
-            again[kept],
-            kinds[kept],
-            held[kept],
-        )
-        _, _, terminated, truncated, _ = envs.step(actions)
-        over = np.flatnonzero(terminated | truncated)
-        held[over] = rng.random(len(over)) < held_out
-
-
-def declining_actions(config: Config) -> NDArray[np.bool_]:
-    """Return which actions decline an offer, bool [A]."""
-    declining = np.zeros(config.module.num_actions(config.options), np.bool_)
-    if config.module.DECLINE:
-        declining[config.module.action_blocks(config.options)[config.module.DECLINE]] = True
-    return declining
-
-
-def kinds_of(legal: NDArray[np.uint8], actions: Ints, offered: int, declining: NDArray[np.bool_]) -> Ints:
-    """Return the kind of each decision, i8 [B].
-
-    An offer is a decision at which only answers to offers are legal, among them to decline it. A
-    turn may allow what declines an offer, too, and may require what accepts one.
-
-    Args:
-        legal: u1 [B, A].
-        actions: what was done, i8 [B].
-        offered: see `first_offered`.
-        declining: see `declining_actions`.
-    """
-    offers = legal[:, declining].any(axis=1) & ~legal[:, :offered].any(axis=1)
-    return np.where(offers, np.where(declining[actions], DECLINED, ACCEPTED), TURN)
+# The columns of an examination, and what they are: of lessons that say what the teacher does, and
+# of those that say what actions are worth.
+AGREEMENT = {
+    "agreement": "how often the policy's likeliest action is the teacher's.",
+    "teacher": "how often the teacher does the same again with other random bits.",
+    "cross-entropy": "of the teacher's actions, in nats.",
+}
+WORTHS = {
+    "policy": "what the policy's likeliest action is worth on average.",
+    "player": "what the action of who played is worth.",
+    "any": "what any legal action is worth.",
+}
 
 
 # --- learning ---
-
-
-def weights_of(kinds: Ints, declined: float) -> NDArray[np.float32]:
-    """Return the weight of each decision (f4 [D]).
-
-    A declined offer stands for those that were left out, too.
-    """
-    return np.where(kinds == DECLINED, 1 / declined, 1).astype(np.float32)
 
 
 def train(
@@ -309,7 +142,6 @@ def train(
         show: is told the number of minibatches that are done, and the latest loss.
     """
     rows = np.flatnonzero(~lessons.held_out)
-    device = next(network.parameters()).device
     optimizer = torch.optim.Adam(network.parameters(), eps=1e-5, fused=True)
     num_batches = ceil(len(rows) / settings.batch_size)
     number = 0
@@ -317,9 +149,7 @@ def train(
         for batch in np.array_split(rng.permutation(rows), num_batches):
             for group in optimizer.param_groups:
                 group["lr"] = settings.learning_rate * (1 - number / (settings.epochs * num_batches))
-            weights = torch.from_numpy(weights_of(lessons.kinds[batch], settings.declined)).to(device)
-            log_probs, _ = _judged(network, lessons, batch)
-            loss = -(weights * log_probs).sum() / weights.sum()
+            loss = _loss(network, lessons, batch, settings.declined)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -327,13 +157,23 @@ def train(
             show(number, float(loss.detach()))
 
 
-def _judged(network: Any, lessons: Lessons, rows: Ints) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the log-probability of the teacher's action (f4 [K]), and the likeliest (i8 [K])."""
+def _loss(network: Any, lessons: Lessons, rows: Ints, declined: float) -> torch.Tensor:
+    """Return the loss of some decisions (i8 [K])."""
+    log_probs = _judged(network, lessons, rows)
+    weights = torch.from_numpy(weights_of(lessons.kinds[rows], declined)).to(log_probs.device)
+    if lessons.weigh:
+        worths = torch.from_numpy(lessons.worths[rows]).to(log_probs.device)
+        goal = (torch.softmax(log_probs, dim=-1) * worths).sum(dim=-1) + ENTROPY * entropies(log_probs)
+    else:
+        goal = log_probs_of(torch.from_numpy(lessons.actions[rows]).to(log_probs.device), log_probs)
+    return -(weights * goal).sum() / weights.sum()
+
+
+def _judged(network: Any, lessons: Lessons, rows: Ints) -> torch.Tensor:
+    """Return the log-probabilities of all actions in some decisions (i8 [K]), f4 [K, A]."""
     logits, _ = network(lessons.observations.take(rows))
     mask = torch.from_numpy(lessons.masks(rows, logits.shape[1])).to(logits.device)
-    actions = torch.from_numpy(lessons.actions[rows]).to(logits.device)
-    log_probs = masked_log_probs(logits, mask.float())
-    return log_probs_of(actions, log_probs), log_probs.argmax(dim=1)
+    return masked_log_probs(logits, mask.float())
 
 
 def examine(network: Any, lessons: Lessons, declined: float) -> list[Marks]:
@@ -343,39 +183,65 @@ def examine(network: Any, lessons: Lessons, declined: float) -> list[Marks]:
         The marks of each kind of decisions, and of all as often as they come in games.
     """
     rows = np.flatnonzero(lessons.held_out)
-    log_probs = []
-    likeliest = []
+    parts = []
     with torch.inference_mode():
         for at in range(0, len(rows), ROWS_EXAMINED):
-            found = _judged(network, lessons, rows[at : at + ROWS_EXAMINED])
-            log_probs.append(found[0].cpu().numpy())
-            likeliest.append(found[1].cpu().numpy())
-    actions = lessons.actions[rows]
+            some = rows[at : at + ROWS_EXAMINED]
+            log_probs = _judged(network, lessons, some).cpu()
+            parts.append(_worth(lessons, some, log_probs) if lessons.weigh else _agreement(lessons, some, log_probs))
+    figures = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     kinds = lessons.kinds[rows]
-    agree = np.concatenate(likeliest) == actions
-    facts = (agree, lessons.again[rows] == actions, -np.concatenate(log_probs))
     weights = weights_of(kinds, declined)
     groups = {name: kinds == kind for kind, name in enumerate(KINDS)} | {"all": np.ones(len(rows), np.bool_)}
     return [
-        Marks(name, int(group.sum()), *(float(np.average(fact[group], weights=weights[group])) for fact in facts))
+        Marks(
+            name,
+            int(group.sum()),
+            {column: float(np.average(figure[group], weights=weights[group])) for column, figure in figures.items()},
+        )
         for name, group in groups.items()
         if group.any()
     ]
 
 
+def _agreement(lessons: Lessons, rows: Ints, log_probs: torch.Tensor) -> dict[str, NDArray[Any]]:
+    """Return the columns `AGREEMENT` of some decisions, [K] each."""
+    actions = lessons.actions[rows]
+    likeliest = log_probs.argmax(dim=1).numpy()
+    entropy = -log_probs_of(torch.from_numpy(actions), log_probs).numpy()
+    return dict(zip(AGREEMENT, (likeliest == actions, lessons.again[rows] == actions, entropy), strict=True))
+
+
+def _worth(lessons: Lessons, rows: Ints, log_probs: torch.Tensor) -> dict[str, NDArray[Any]]:
+    """Return the columns `WORTHS` of some decisions, [K] each."""
+    worths = lessons.worths[rows]
+    which = np.arange(len(rows))
+    likeliest = worths[which, log_probs.argmax(dim=1).numpy()]
+    any_ = worths.sum(axis=1) / lessons.masks(rows, worths.shape[1]).sum(axis=1)
+    return dict(zip(WORTHS, (likeliest, worths[which, lessons.actions[rows]], any_), strict=True))
+
+
 def lines(marks: Sequence[Marks]) -> list[str]:
     """Return an examination as lines of text."""
-    head = f"{'held out':<16}{'decisions':>10}{'agreement':>11}{'teacher':>9}{'cross-entropy':>15}"
+    notes = AGREEMENT if marks[0].figures.keys() == AGREEMENT.keys() else WORTHS
+    widths = {name: max(len(name) + 2, 9) for name in notes}
+    head = f"{'held out':<16}{'decisions':>10}" + "".join(f"{name:>{width}}" for name, width in widths.items())
     rows = [
-        f"{mark.kind:<16}{mark.number:>10,}{mark.agreement:>11.1%}{mark.teacher:>9.1%}{mark.cross_entropy:>15.4f}"
+        f"{mark.kind:<16}{mark.number:>10,}"
+        + "".join(f"{_shown(name, mark.figures[name]):>{width}}" for name, width in widths.items())
         for mark in marks
     ]
-    notes = [
-        "agreement: how often the policy's likeliest action is the teacher's.",
-        "teacher: how often the teacher does the same again with other random bits.",
+    return [
+        head,
+        *rows,
+        *(f"{name}: {text}" for name, text in notes.items()),
         "all: as often as each kind comes in games.",
     ]
-    return [head, *rows, *notes]
+
+
+def _shown(column: str, figure: float) -> str:
+    """Return a figure of an examination as text."""
+    return f"{figure:.1%}" if column in ("agreement", "teacher") else f"{figure:.4f}"
 
 
 # --- the command line ---
@@ -394,6 +260,9 @@ def make_parser(game: Game) -> Parser:
         metavar="FILE",
         help=f"the policy file to write (*{SUFFIX}), which must not exist yet",
     )
+    parser.add_argument(
+        "--player", metavar="BOT", help="who plays the games: the name of a bot, or a policy file [the teacher]"
+    )
     numbers = {
         "--decisions": (
             whole(1000, MOST_DECISIONS),
@@ -403,10 +272,17 @@ def make_parser(game: Game) -> Parser:
         "--epochs": (whole(1, 1000), 8, "passes over them"),
         "--batch-size": (whole(1, 2**20), 512, "decisions in a minibatch"),
         "--learning-rate": (real(1e-9, 1), 1e-3, "Adam's step size at first; it falls linearly to 0"),
+        "--worths": (
+            whole(0, MOST_DEALS),
+            0,
+            "deals in which the teacher tries each legal action; the policy then learns what is worth most instead of "
+            "what the teacher does, which is 0",
+        ),
+        "--strays": (real(0, 1), 0.0, "share of decisions at which any legal action is played"),
         "--declined": (
             real(0.001, 1),
             0.05,
-            "share of the teacher's declined offers that is kept; each weighs as much as those left out with it",
+            "share of the declined offers that is kept; each weighs as much as those left out with it",
         ),
         "--held-out": (
             real(0.001, 0.999),
@@ -441,8 +317,8 @@ def checked_out(text: str) -> Path:
 
 
 OWN_KEYS = (
-    *("config", "teacher", "out", "decisions", "epochs", "batch_size", "learning_rate", "declined", "held_out"),
-    *("workers", "ray"),
+    *("config", "teacher", "player", "out", "worths", "strays", "declined", "held_out"),
+    *("decisions", "epochs", "batch_size", "learning_rate", "workers", "ray"),
 )
 
 
@@ -459,19 +335,13 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         config = read_config(own["config"], given)
         check_workers(config, own["workers"])
         out = checked_out(own["out"])
-        if names_model(own["teacher"]):
-            raise ConfigError(f"command line: --teacher {NO_MODEL}, got {own['teacher']!r}")
-        teacher = make_player(own["teacher"], config.options, config.module)
-        if remembers(teacher):
-            raise ConfigError(
-                f"command line: --teacher {own['teacher']} remembers games, and a teacher is not told which game it is"
-            )
+        teaching = _teaching(config, own)
     except (ValueError, OSError) as error:
         return failed(error, 2)
     if came:
         raise KeyboardInterrupt
     try:
-        _imitate(config, teacher, own, out)
+        _imitate(config, teaching, own, out)
     except ConfigError as error:
         return failed(error, 2)
     except (OSError, MemoryError, RuntimeError, PolicyError, MatchError) as error:
@@ -479,18 +349,53 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
     return 0
 
 
+def _teaching(config: Config, own: dict[str, Any]) -> Teaching:
+    """Return who plays and who teaches what.
+
+    Raises:
+        ConfigError: one of them cannot.
+        ValueError: there is no such player.
+    """
+    teacher = _made(config, "--teacher", own["teacher"])
+    player = teacher if own["player"] is None else _made(config, "--player", own["player"])
+    if own["worths"] and not callable(getattr(teacher, "worths", None)):
+        able = [name for name, bot in config.module.BOTS.items() if hasattr(bot, "worths")]
+        raise ConfigError(
+            "command line: --worths needs a teacher that says what actions are worth to it, of the bots of "
+            f"{config.module.NAME} {' and '.join(able) or 'none'}, got {own['teacher']!r}"
+        )
+    return Teaching(teacher, player, own["worths"], own["declined"], own["held_out"], own["strays"])
+
+
+def _made(config: Config, option: str, name: str) -> Any:
+    """Return a player.
+
+    Raises:
+        ConfigError: it cannot play here.
+        ValueError: there is none of this name.
+    """
+    if names_model(name):
+        raise ConfigError(f"command line: {option} {NO_MODEL}, got {name!r}")
+    player = make_player(name, config.options, config.module)
+    if remembers(player):
+        raise ConfigError(
+            f"command line: {option} {name} remembers games, and here nobody is told which game a decision is of"
+        )
+    return player
+
+
 def _opened(workers: int, ray: str | None) -> AbstractContextManager[Pool | None]:
     """Return who plays the shards; None where this process does."""
     return nullcontext() if workers == 1 and ray is None else open_pool(workers, ray)
 
 
-def _imitate(config: Config, teacher: Any, own: dict[str, Any], out: Path) -> None:
+def _imitate(config: Config, teaching: Teaching, own: dict[str, Any], out: Path) -> None:
     """Collect, learn, examine, save."""
     torch.set_num_threads(config.threads)
     torch.manual_seed(number_of(config.seed, "imitation", "network"))
     settings = Settings(own["epochs"], own["batch_size"], own["learning_rate"], own["declined"])
     network = make_network(config).to(device_of(config))
-    say(f"{teacher.name} plays {own['decisions']:,} decisions")
+    say(f"{teaching.player.name} plays {own['decisions']:,} decisions")
     screen = Screen(own["decisions"], unit="decisions")
 
     def show_decisions(number: int) -> None:
@@ -501,8 +406,7 @@ def _imitate(config: Config, teacher: Any, own: dict[str, Any], out: Path) -> No
 
     try:
         with _opened(own["workers"], own["ray"]) as pool:
-            how = own["decisions"], own["declined"], own["held_out"]
-            lessons = collect(config, teacher, *how, show_decisions, pool)
+            lessons = collect(config, teaching, own["decisions"], show_decisions, pool)
     finally:
         screen.close()
     learned = int((~lessons.held_out).sum())

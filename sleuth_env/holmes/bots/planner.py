@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...bits import GAMMA, advance, mixed, mixed_rows
+from ...checks import check_number
 from ...doors import deciding
 from ...game import opaque
 from ...kernels import kernel
@@ -118,6 +119,33 @@ class PlannerBot(Bot):
             for one in self._plan(views, seeds, open_[first : first + at_once]):
                 actions[one.row] = one.actions[0]
         return actions
+
+    @deciding(VIEW, dealable_views)
+    def worths(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, deals: int) -> np.ndarray:
+        """Return what each legal action is worth on average; see `training.lessons.Weighing`.
+
+        Args:
+            views: VIEW [B].
+            legal: u1 [B, A].
+            seeds: u8 [B].
+            deals: in how many each action is tried, at least 1, the same for all actions of a decision.
+
+        Returns:
+            f8 [B, A]; 0 where an action is illegal.
+
+        Raises:
+            ArrayError: an argument has another dtype or shape, or values that are out of range.
+            ValueError: ``deals`` is not an integer of at least 1.
+        """
+        deals = check_number("deals", deals, 1)
+        found = np.zeros(legal.shape)
+        tries = [self._begin(row, legal[row], int(legal[row].argmax())) for row in range(views.size)]
+        at_once = max(1, MOST_AT_ONCE // (deals * legal.shape[1]))
+        for first in range(0, len(tries), at_once):
+            some = tries[first : first + at_once]
+            for one, totals in zip(some, self._try(views, seeds, some, [deals] * len(some)), strict=True):
+                found[one.row, one.actions] = totals / deals
+        return found
 
     def _begin(self, row: int, legal: np.ndarray, first: int) -> _Tries:
         """Return the actions of a decision; what `counter` does comes first, and so wins ties."""
