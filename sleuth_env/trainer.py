@@ -47,7 +47,8 @@ def _load(folder: Path) -> None:
 def names_instead(name: str) -> str:
     """Return what the refusal of an unknown configuration ends with: which may have been meant, and all names."""
     known = configurations()
-    return f"{did_you_mean(name, known)}; the names are {', '.join(known)}"
+    guess = did_you_mean(name, known)
+    return f"{guess} The names are {', '.join(known)}" if guess else f"; the names are {', '.join(known)}"
 
 
 def configurations() -> dict[str, Path]:

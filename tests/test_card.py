@@ -249,7 +249,8 @@ def test_the_command_refuses_in_one_line(
     before = file.read_bytes()
     for words, said in (
         (["mine.safetensors", "--out", "./mine.safetensors"], "it is the policy file"),
-        (["nothing.safetensors"], "nothing.safetensors cannot be read"),
+        (["nothing.safetensors"], "there is no file 'nothing.safetensors'; a card is of a policy file (*.safetensors)"),
+        (["random"], "or of one that comes with the package: pretrained:"),
         (["pretrained:none"], "there is no bundled policy"),
         (["mine.safetensors", "--out", "no/x.md"], "its folder does not exist"),
     ):

@@ -17,6 +17,7 @@ import yaml
 
 from sleuth_env.files import write_atomically
 from sleuth_env.policies.policy_file import read_metadata
+from tests.test_program_players import command as command_of
 from tests.test_train import TINY, steps_of, the_line
 from training.command import command
 from training.config import make_config
@@ -72,6 +73,23 @@ def test_a_full_disk_or_memory_is_one_line(
     assert the_line(capsys) == line.replace("RUN", str(tiny.with_name("run")))
 
 
+def test_a_program_that_fails_is_told_of_once_and_training_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    program = command_of("crash")
+    changes: dict[str, Any] = {
+        "algorithm": "ppo",
+        "run": str(tmp_path / "run"),
+        "opponents": TINY["opponents"] | {"bots": {program: 1.0}},
+        "evaluation": TINY["evaluation"] | {"against": [program], "every": 64},
+    }
+    path = tmp_path / "tiny.yaml"
+    path.write_text(yaml.safe_dump(TINY | changes))
+    assert main([str(path)]) == 0
+    told = capsys.readouterr().err
+    for consequence in ("nothing more is learned from it", "the result is not the program's"):
+        assert told.count(f"random plays for it, and {consequence}\n") == 1
+    assert told.count(" has failed: ") == 2
+
+
 def test_a_file_for_which_there_is_no_room_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "fsync", failing(OSError(errno.ENOSPC, "No space left on device")))
     with pytest.raises(OSError, match="No space") as caught:
@@ -117,7 +135,7 @@ def test_a_missing_package_is_one_line_that_says_what_to_install(
     for name in ("training.config", "training.config_file"):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "yaml", None)
-    assert main(["--help"]) == 1
+    assert main(["--help"]) == 2
     assert the_line(capsys) == 'error: training needs yaml, which is not installed: pip install ".[train]"'
 
 

@@ -13,7 +13,7 @@ import shutil
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ from sleuth_command import STOPPED, TYPED, complain, handled
 from sleuth_env.checks import one_line
 from sleuth_env.files import write_atomically
 from sleuth_env.matches.match import evaluate
+from sleuth_env.matches.program import Failure, failures_of
 from sleuth_env.matches.shards import Pool as Players
 from sleuth_env.matches.shards import open_pool
 from sleuth_env.policies.card import card_path, write_card
@@ -170,6 +171,8 @@ class Run:
         self.same_matches = True  # as those in which the run was evaluated before
         self.lock: BaseFileLock | None = None
         self.signal = 0
+        self.opponents: Opponents = {}  # who may sit at the learner's tables
+        self._warned: set[tuple[str, str]] = set()  # of which programs, and with which consequence
         self.tracking = Tracking(config.tracking, folder)
         self.learner = self._make_learner()
 
@@ -322,6 +325,7 @@ class Run:
     def _set_opponents(self, leaving: Opponents | None = None) -> None:
         opponents = {**self.pool.opponents(), **(leaving or {})}
         self.league.enter(opponents)
+        self.opponents = opponents
         self.learner.set_opponents(opponents)
 
     def _track(self) -> None:
@@ -424,6 +428,7 @@ class Run:
 
         self.iterations += 1
         self.league.count(learned.results)
+        self._warn_of(failures_of(player for player, _ in self.opponents.values()), "nothing more is learned from it")
         if due(config.opponents.snapshot_every):
             self.pool.add(self.policy())
             self._set_opponents()
@@ -431,6 +436,16 @@ class Run:
         self._log(before, learned, scores, screen)
         if self.ended or due(config.checkpoints.every):
             self.checkpoint()
+
+    def _warn_of(self, failures: Iterable[Failure], consequence: str) -> None:
+        """Say once of each program, for each consequence, that a bot plays for it."""
+        for failure in failures:
+            if (failure.player, consequence) not in self._warned:
+                self._warned.add((failure.player, consequence))
+                complain(
+                    f"warning: {one_line(failure.player)} has failed: {one_line(failure.reason)}; "
+                    f"{failure.stand_in} plays for it, and {consequence}\n"
+                )
 
     def evaluate(self) -> dict[str, float]:
         """Play the evaluation's matches, keep the policy if it is best, return the win shares."""
@@ -441,11 +456,7 @@ class Run:
         seed = number_of(settings.seed, "evaluation", "games")
         played = evaluate(config.module, config.options, policy, opponents, settings.deals, seed, pool=self.players)
         results = dict(zip(self.baselines, played, strict=True))
-        for failure in {one.player: one for result in played for one in result.failures}.values():
-            complain(
-                f"warning: {one_line(failure.player)} has failed: {one_line(failure.reason)}; "
-                f"{failure.stand_in} played for it, and the result is not the program's\n"
-            )
+        self._warn_of([failure for result in played for failure in result.failures], "the result is not the program's")
         shares = {name: result.entries[0].win_share for name, result in results.items()}
         score = float(np.mean(list(shares.values())))
         self.early_stop.note(score)

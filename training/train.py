@@ -40,7 +40,7 @@ def guarded(module: str, arguments: Sequence[str] | None, interrupted: str) -> i
                 return STOPPED + came[0]
             if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith(("training", "sleuth_env")):
                 complain(f"error: training needs {missing(str(error.name))}\n")
-                return 1
+                return 2
             raise
         finally:
             flush()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..policies.card import model_card
-from ..policies.policy_file import located
+from ..policies.policy_file import PRETRAINED, SUFFIX, located, pretrained_names
 from .arguments import CommandError, are_same, check_writable, file_name
 from .parser import Parser, command_parser
 from .streams import show, write_text
@@ -30,6 +30,11 @@ def make_parser(words: Sequence[str]) -> Parser:
 def run(args: argparse.Namespace) -> int:
     """Print the card, or write it."""
     check_writable(args.out)
+    if not args.policy.startswith(PRETRAINED) and not Path(args.policy).exists():
+        raise CommandError(
+            f"there is no file {args.policy!r}; a card is of a policy file (*{SUFFIX}), or of one that comes with the "
+            f"package: {', '.join(pretrained_names())}"
+        )
     card = model_card(args.policy)
     if args.out is None:
         show([card.rstrip("\n")])
