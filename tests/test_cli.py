@@ -280,7 +280,7 @@ MISTAKES = [
         "got 'player_3'",
     ),
     (["replay", "GAME", "--steps", "five"], "argument --steps: must be a number or FROM:TO"),
-    (["replay", "GAME", "--steps", "90000:"], "--steps: the game has the steps 1 to "),
+    (["replay", "GAME", "--steps", "90000:"], "--steps begins with 90000, and the game has the steps 1 to "),
     (["replay", "-", "--pause"], "--pause needs a file"),
     (["play", "--players", "2"], "num_players must be an integer from 3 to 7, got 2"),
     (["play", "--players", "two"], "num_players must be an integer from 3 to 7, got 'two'"),

@@ -73,9 +73,9 @@ Ints = NDArray[np.int64]
 MOST_DEALS = 1024
 MOST_DECISIONS = 10_000_000
 ROWS_EXAMINED = 4096  # at once
-# What a nat of the policy's entropy is worth: among actions of equal worth none is preferred for the
-# noise of a few deals.
-ENTROPY = 0.01
+# What a nat of the policy's entropy is worth at first, so that among actions of nearly equal worth
+# none is preferred for the noise of a few deals; it falls linearly to 0.
+ENTROPY = 0.05
 # What needs much memory.
 MEMORY = "--decisions, --batch-size, num_envs or network.hidden"
 
@@ -147,9 +147,10 @@ def train(
     number = 0
     for _ in range(settings.epochs):
         for batch in np.array_split(rng.permutation(rows), num_batches):
+            left = 1 - number / (settings.epochs * num_batches)
             for group in optimizer.param_groups:
-                group["lr"] = settings.learning_rate * (1 - number / (settings.epochs * num_batches))
-            loss = _loss(network, lessons, batch, settings.declined)
+                group["lr"] = settings.learning_rate * left
+            loss = _loss(network, lessons, batch, settings.declined, ENTROPY * left)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -157,13 +158,13 @@ def train(
             show(number, float(loss.detach()))
 
 
-def _loss(network: Any, lessons: Lessons, rows: Ints, declined: float) -> torch.Tensor:
-    """Return the loss of some decisions (i8 [K])."""
+def _loss(network: Any, lessons: Lessons, rows: Ints, declined: float, entropy: float) -> torch.Tensor:
+    """Return the loss of some decisions (i8 [K]); ``entropy`` is what a nat of the policy's is worth."""
     log_probs = _judged(network, lessons, rows)
     weights = torch.from_numpy(weights_of(lessons.kinds[rows], declined)).to(log_probs.device)
     if lessons.weigh:
         worths = torch.from_numpy(lessons.worths[rows]).to(log_probs.device)
-        goal = (torch.softmax(log_probs, dim=-1) * worths).sum(dim=-1) + ENTROPY * entropies(log_probs)
+        goal = (torch.softmax(log_probs, dim=-1) * worths).sum(dim=-1) + entropy * entropies(log_probs)
     else:
         goal = log_probs_of(torch.from_numpy(lessons.actions[rows]).to(log_probs.device), log_probs)
     return -(weights * goal).sum() / weights.sum()

@@ -133,9 +133,8 @@ def _chosen(ends: tuple[int, int | None], count: int) -> range:
     """Return the steps between two ends, of which a game has a number."""
     first, last = ends
     if first > count:
-        raise CommandError(
-            f"--steps: the game has the steps 1 to {count}" if count else "--steps: the game has no steps"
-        )
+        has = f"the steps 1 to {count}" if count else "no steps"
+        raise CommandError(f"--steps begins with {first}, and the game has {has}")
     return range(first, min(last or count, count) + 1)
 
 
