@@ -16,6 +16,7 @@ import yaml
 from sleuth_env import sleuth
 from sleuth_env.matches.match import evaluate
 from sleuth_env.matches.players import make_player
+from sleuth_env.matches.seating import MatchError
 from sleuth_env.policies.policy import load_policy
 from sleuth_env.policies.policy_file import SUFFIX, PolicyError
 from tests.test_train import played, the_line
@@ -167,6 +168,16 @@ def test_a_lesson_may_be_what_every_action_is_worth():
     assert (legal.sum(axis=1) > 1).all()
 
 
+@pytest.mark.parametrize("wrong", [None, np.zeros((2, 3)), "nan", "illegal"], ids=str)
+def test_a_teacher_that_returns_no_worths_is_refused(wrong: Any):
+    class Wrong(Highest):
+        def worths(self, views: Any, legal: np.ndarray, seeds: Any, deals: int) -> Any:
+            return {"nan": legal * np.nan, "illegal": 1.0 - legal}[wrong] if isinstance(wrong, str) else wrong
+
+    with pytest.raises(MatchError, match=r"player 'highest': worths\(\) must return an array of numbers of the shape"):
+        collect(make_config(TINY), Teaching(Wrong(), Lowest(), 1), 100, lambda _: None)
+
+
 # --- learning ---
 
 
@@ -301,6 +312,27 @@ def test_what_is_not_right_is_said_in_one_line(
     assert main([str(folder / "tiny.yaml"), *WORDS, "--out", str(tmp_path / "new.safetensors"), *words]) == 2
     assert message in the_line(capsys)
     assert not (tmp_path / "new.safetensors").exists()
+
+
+CHEATING = """
+class Bot:
+    name = "cheat"
+
+    def act(self, views, legal, seeds):
+        return legal.argmin(axis=1)
+"""
+
+
+@pytest.mark.parametrize(("option", "called"), [("--teacher", "teacher"), ("--player", "player")])
+def test_an_illegal_action_is_one_line_and_nothing_is_written(
+    folder: Path, tmp_path: Path, option: str, called: str, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "cheat.py").write_text(CHEATING)
+    out = tmp_path / "new.safetensors"
+    words = [*WORDS, "--player", "sheet", option, f"{tmp_path / 'cheat.py'}:Bot", "--out", str(out)]
+    assert main([str(folder / "tiny.yaml"), *words]) == 1
+    assert f"error: {called} cheat may not choose action " in capsys.readouterr().err.splitlines()[-1]
+    assert not out.exists()
 
 
 def test_what_is_needed_must_be_given(folder: Path, capsys: pytest.CaptureFixture[str]):

@@ -1,4 +1,4 @@
-"""Decisions: how an action is drawn among the legal ones, and batches of what was decided.
+"""Decisions: what others choose, how an action is drawn among the legal ones, and batches of what was decided.
 
 Axis letters: ``D`` decisions, ``A`` actions.
 """
@@ -7,15 +7,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from sleuth_env.actions import any_refusal
+from sleuth_env.matches.seating import Player, checked_actions
+
 from .config import Config
 from .sparse import SparseRows
 
 Ints = NDArray[np.int64]
+
+# --- what others choose ---
+
+
+def legal_choice(config: Config, player: Player, called: str, chosen: Any, legal: NDArray[np.uint8]) -> Ints:
+    """Return what a player has chosen in some games, i8 [D].
+
+    Args:
+        config: the run's.
+        player: who has chosen.
+        called: what messages call it.
+        chosen: what it has returned.
+        legal: u1 [D, A].
+
+    Raises:
+        IllegalAction: an action is illegal.
+        MatchError: it is something else than one integer for each game.
+    """
+    actions = checked_actions(player, chosen, len(legal))
+    inside = (actions >= 0) & (actions < legal.shape[1])
+    is_legal = inside & (legal[np.arange(len(legal)), np.where(inside, actions, 0)] > 0)
+    for row in np.flatnonzero(~is_legal)[:1]:
+        raise any_refusal(config.module, config.options, int(actions[row]), legal[row], called)
+    return actions
+
 
 # --- the distribution over the legal actions ---
 

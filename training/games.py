@@ -16,17 +16,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from sleuth_env.actions import any_refusal
 from sleuth_env.envs.binding import bound
 from sleuth_env.envs.snapshot import Snapshot, generator_of
 from sleuth_env.envs.vector import GameVectorEnv
 from sleuth_env.game import Bot, Records, opaque
 from sleuth_env.matches.rating import win_shares
-from sleuth_env.matches.seating import Copies, checked_actions, remembers
+from sleuth_env.matches.seating import Copies, remembers
 from sleuth_env.threads import Threads
 
 from .config import Config
-from .decisions import Decisions, by_width, first_offered, log_probs_of, masked_log_probs, sampled
+from .decisions import Decisions, by_width, first_offered, legal_choice, log_probs_of, masked_log_probs, sampled
 from .learner import Episode, Opponents
 from .opponents import LEARNER_PLAYER, results_of
 from .rollout import Collected, Rollout
@@ -244,14 +243,10 @@ class Games:
         """
         bot = self.opponents[name]
         if remembers(bot):
-            actions = self._copies.act(bot, views, legal, bits, self._games[rows], seats)
+            chosen = self._copies.act(bot, views, legal, bits, self._games[rows], seats)
         else:
-            actions = checked_actions(bot, bot.act(views, legal, bits), len(views))
-        inside = (actions >= 0) & (actions < legal.shape[1])
-        is_legal = inside & (legal[np.arange(len(views)), np.where(inside, actions, 0)] > 0)
-        for row in np.flatnonzero(~is_legal)[:1]:
-            raise any_refusal(self.game, self.config.options, int(actions[row]), legal[row], f"opponent {name}")
-        return actions
+            chosen = bot.act(views, legal, bits)
+        return legal_choice(self.config, bot, f"opponent {name}", chosen, legal)
 
     def _random(self, number: int, rows: Ints) -> NDArray[Any]:
         """Draw what a player needs to choose in some games (i8 [K]).

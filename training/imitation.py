@@ -23,6 +23,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from sleuth_env.actions import IllegalAction
 from sleuth_env.cli.arguments import real, whole
 from sleuth_env.game import Game
 from sleuth_env.matches.players import make_player
@@ -35,7 +36,7 @@ from sleuth_env.policies.trained import names_model
 from .checkpoint import package_versions
 from .config import Config, ConfigError, read_config
 from .decisions import entropies, log_probs_of, masked_log_probs
-from .lessons import KINDS, Lessons, Teaching, collect, weights_of
+from .lessons import KINDS, Lessons, Teaching, Weighing, collect, weights_of
 from .network import device_of, make_network
 from .streams import generator_for, number_of
 from .terminal import (
@@ -276,8 +277,8 @@ def make_parser(game: Game) -> Parser:
         "--worths": (
             whole(0, MOST_DEALS),
             0,
-            "deals in which the teacher tries each legal action; the policy then learns what is worth most instead of "
-            "what the teacher does, which is 0",
+            "deals in which the teacher tries each legal action, so that the policy learns what is worth most; 0: it "
+            "learns what the teacher does",
         ),
         "--strays": (real(0, 1), 0.0, "share of decisions at which any legal action is played"),
         "--declined": (
@@ -345,7 +346,7 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         _imitate(config, teaching, own, out)
     except ConfigError as error:
         return failed(error, 2)
-    except (OSError, MemoryError, RuntimeError, PolicyError, MatchError) as error:
+    except (OSError, MemoryError, RuntimeError, PolicyError, MatchError, IllegalAction) as error:
         return failed(error, 1, MEMORY)
     return 0
 
@@ -359,8 +360,8 @@ def _teaching(config: Config, own: dict[str, Any]) -> Teaching:
     """
     teacher = _made(config, "--teacher", own["teacher"])
     player = teacher if own["player"] is None else _made(config, "--player", own["player"])
-    if own["worths"] and not callable(getattr(teacher, "worths", None)):
-        able = [name for name, bot in config.module.BOTS.items() if hasattr(bot, "worths")]
+    if own["worths"] and not isinstance(teacher, Weighing):
+        able = [name for name, bot in config.module.BOTS.items() if issubclass(bot, Weighing)]
         raise ConfigError(
             "command line: --worths needs a teacher that says what actions are worth to it, of the bots of "
             f"{config.module.NAME} {' and '.join(able) or 'none'}, got {own['teacher']!r}"

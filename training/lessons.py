@@ -16,18 +16,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from math import ceil
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sleuth_env.doors import described, is_array
 from sleuth_env.envs.binding import bound
 from sleuth_env.envs.vector import GameVectorEnv
 from sleuth_env.game import Bot, Records, opaque
+from sleuth_env.matches.seating import MatchError
 from sleuth_env.matches.shards import Pool
 
 from .config import Config
-from .decisions import first_offered
+from .decisions import first_offered, legal_choice
 from .sparse import SparseRows, observed
 from .streams import generator_for, generators_for
 
@@ -38,6 +40,7 @@ KINDS = ("turns", "offers accepted", "offers declined")
 TURN, ACCEPTED, DECLINED = range(len(KINDS))
 
 
+@runtime_checkable
 class Weighing(Protocol):
     """A teacher that can say what actions are worth to it."""
 
@@ -183,7 +186,8 @@ def _played(config: Config, teaching: Teaching, shard: int) -> Iterator[Lessons]
     while True:
         views = envs.views()
         legal = envs.action_masks()
-        actions = teaching.player.act(views, legal, _bits(bot_rng, len(views)))
+        chosen = teaching.player.act(views, legal, _bits(bot_rng, len(views)))
+        actions = legal_choice(config, teaching.player, f"player {teaching.player.name}", chosen, legal)
         kinds = kinds_of(legal, actions, offered, declining)
         kept = np.flatnonzero((kinds != DECLINED) | (rng.random(len(views)) < teaching.declined))
         if teaching.deals:
@@ -212,18 +216,41 @@ def _told(
     teacher = teaching.teacher
     worths = np.zeros((len(actions), 0), np.float32)
     again = actions
+
+    def asked(rows: Any) -> Ints:
+        """Return what the teacher does in some of the decisions."""
+        some = legal[rows]
+        chosen = teacher.act(opaque(views)[rows].view(views.dtype), some, _bits(bot_rng, len(some)))
+        return legal_choice(config, teacher, f"teacher {teacher.name}", chosen, some)
+
     if teaching.deals:
-        worths = teacher.worths(views, legal, _bits(bot_rng, len(views)), teaching.deals).astype(np.float32)
+        found = teacher.worths(views, legal, _bits(bot_rng, len(views)), teaching.deals)
+        worths = _checked_worths(teacher, found, legal)
     else:
         if teacher is not teaching.player:
-            actions = teacher.act(views, legal, _bits(bot_rng, len(views)))
+            actions = asked(slice(None))
         again = actions.copy()
-        asked = np.flatnonzero(held)
-        if len(asked):
-            seen = opaque(views)[asked].view(views.dtype)
-            again[asked] = teacher.act(seen, legal[asked], _bits(bot_rng, len(asked)))
+        if held.any():
+            again[held] = asked(np.flatnonzero(held))
     observations = observed(config, views)
     return Lessons(observations, np.packbits(legal, axis=1), actions, again, kinds, held, worths)
+
+
+def _checked_worths(teacher: Any, worths: Any, legal: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Return what actions are worth, see `Weighing`, as f4 [B, A].
+
+    Raises:
+        MatchError: the teacher has returned something else.
+    """
+    if not is_array(worths) or worths.dtype.kind not in "iuf" or worths.shape != legal.shape:
+        what = described(worths)
+    elif not np.isfinite(worths).all() or worths[legal == 0].any():
+        what = "what is no finite number, or not 0 where an action is illegal"
+    else:
+        return worths.astype(np.float32)
+    raise MatchError(
+        f"player {teacher.name!r}: worths() must return an array of numbers of the shape {legal.shape}, got {what}"
+    )
 
 
 def _bits(rng: np.random.Generator, number: int) -> NDArray[np.uint64]:
