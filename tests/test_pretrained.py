@@ -12,7 +12,7 @@ import pytest
 import sleuth_env
 from sleuth_env import holmes, sleuth
 from sleuth_env.cli.commands import main
-from sleuth_env.matches.match import play_match
+from sleuth_env.matches.match import evaluate, play_match
 from sleuth_env.matches.players import make_player
 from sleuth_env.policies import policy_file
 from sleuth_env.policies.policy import load_policy, save_policy
@@ -106,6 +106,14 @@ def test_those_of_the_second_game_play_it_with_any_reward_and_no_other_game() ->
         make_player("pretrained:holmes-3p", Options(num_players=3))
     with pytest.raises(PolicyError, match="num_players=4"):
         make_player("pretrained:holmes-4p", holmes.Options(num_players=3), holmes)
+
+
+@pytest.mark.parametrize("num_players", [3, 4])
+def test_those_of_the_second_game_win_more_than_their_share_among_counter(num_players: int) -> None:
+    options = holmes.Options(num_players=num_players, cases=1, reward="case")
+    policy = load_policy(f"pretrained:holmes-{num_players}p")
+    (result,) = evaluate(holmes, options, policy, [make_player("counter", options, holmes)], 300, 1)
+    assert result.entries[0].win_low > 1 / num_players
 
 
 WRONG = ["pretrained:9p", "pretrained:", "pretrained:4p.safetensors", "pretrained:../pretrained/4p", "pretrained:\n"]
