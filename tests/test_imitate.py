@@ -314,6 +314,53 @@ def test_what_is_not_right_is_said_in_one_line(
     assert not (tmp_path / "new.safetensors").exists()
 
 
+WEIGHING = """
+import numpy as np
+
+class Bot:
+    name = "weighing"
+
+    def act(self, views, legal, seeds):
+        return legal.argmax(axis=1)
+
+    def worths(self, views, legal, seeds, deals):
+        return legal * np.arange(legal.shape[1])
+"""
+
+
+def test_a_teacher_of_ones_own_may_say_what_actions_are_worth(folder: Path, tmp_path: Path):
+    (tmp_path / "weighing.py").write_text(WEIGHING)
+    out = tmp_path / "new.safetensors"
+    words = [*WORDS, "--teacher", f"{tmp_path / 'weighing.py'}:Bot", "--player", "random", "--worths", "2"]
+    assert main([str(folder / "tiny.yaml"), *words, "--out", str(out)]) == 0
+    assert load_policy(out).record == "sheet"
+
+
+SCRIBBLING = """
+class Bot:
+    name = "scribbler"
+
+    def act(self, views, legal, seeds):
+        chosen = legal.argmax(axis=1).tolist()
+        legal[:] = 1 - legal
+        views.view("u1")[:] = 0
+        return chosen
+"""
+
+
+@pytest.mark.parametrize("option", ["--teacher", "--player"])
+def test_what_a_player_writes_into_what_it_is_handed_changes_nothing(folder: Path, tmp_path: Path, option: str):
+    made = []
+    (tmp_path / "scribbler.py").write_text(SCRIBBLING)
+    (tmp_path / "honest.py").write_text(SCRIBBLING.replace("[:] =", " =").replace('views.view("u1")', "views"))
+    for name in ("scribbler", "honest"):
+        out = tmp_path / f"{name}.safetensors"
+        words = [*WORDS, "--player", "sheet", option, f"{tmp_path / name}.py:Bot", "--out", str(out)]
+        assert main([str(folder / "tiny.yaml"), *words]) == 0
+        made.append(out.read_bytes())
+    assert made[0] == made[1]
+
+
 CHEATING = """
 class Bot:
     name = "cheat"

@@ -10,6 +10,7 @@ import shutil
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sleuth_env import SoloEnv, make_player, play_match
+from sleuth_env import SleuthVecEnv, SoloEnv, SoloVectorEnv, make_player, play_match
 from sleuth_env.cli.commands import main
 from sleuth_env.game import Game, load_game
 from sleuth_env.matches.match import evaluate
@@ -361,3 +362,34 @@ def test_one_that_does_not_fails_and_is_told_why(how: str, why: str, capsys: pyt
     out = capsys.readouterr().out
     assert why in out
     assert out.rstrip().endswith("It fails.")
+
+
+# --- environments for one learner ---
+
+
+@pytest.mark.parametrize("face", ["solo", "solo vector", "sb3"])
+def test_an_environment_warns_once_of_a_program_that_fails(face: str) -> None:
+    settings: dict[str, Any] = {
+        "opponents": command("crash"),
+        "num_players": 3,
+        "learner_seat": 2,
+        "first_player": "seat_0",
+    }
+    makers: dict[str, Any] = {
+        "solo": lambda: SoloEnv(**settings),
+        "solo vector": lambda: SoloVectorEnv(2, **settings),
+        "sb3": lambda: SleuthVecEnv(2, **settings),
+    }
+    env = makers[face]()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        for _ in range(6):
+            env.reset()
+    env.close()
+    # Each seat has a process of its own.
+    assert {warning.category for warning in told} == {RuntimeWarning}
+    messages = [str(warning.message) for warning in told]
+    seats = [message.split(" has failed in ")[1].split(":")[0] for message in messages]
+    assert seats[0] == "seat 0"
+    assert len(set(seats)) == len(seats)
+    assert all(message.endswith("; random plays there from now on") for message in messages)

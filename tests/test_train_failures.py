@@ -17,8 +17,9 @@ import yaml
 
 from sleuth_env.files import write_atomically
 from sleuth_env.policies.policy_file import read_metadata
+from tests.test_program_players import ODD
 from tests.test_program_players import command as command_of
-from tests.test_train import TINY, steps_of, the_line
+from tests.test_train import TINY, curve, steps_of, the_line
 from training.command import command
 from training.config import make_config
 from training.run import Run
@@ -73,21 +74,60 @@ def test_a_full_disk_or_memory_is_one_line(
     assert the_line(capsys) == line.replace("RUN", str(tiny.with_name("run")))
 
 
-def test_a_program_that_fails_is_told_of_once_and_training_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_a_program_that_fails_is_told_of_once_and_nothing_of_it_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     program = command_of("crash")
     changes: dict[str, Any] = {
         "algorithm": "ppo",
         "run": str(tmp_path / "run"),
         "opponents": TINY["opponents"] | {"bots": {program: 1.0}},
-        "evaluation": TINY["evaluation"] | {"against": [program], "every": 64},
+        "evaluation": TINY["evaluation"] | {"against": [program, "random"], "every": 64, "stop_at": 0.01},
     }
     path = tmp_path / "tiny.yaml"
     path.write_text(yaml.safe_dump(TINY | changes))
     assert main([str(path)]) == 0
-    told = capsys.readouterr().err
-    for consequence in ("nothing more is learned from it", "the result is not the program's"):
-        assert told.count(f"random plays for it, and {consequence}\n") == 1
-    assert told.count(" has failed: ") == 2
+    output = capsys.readouterr()
+    for consequence in ("its games do not count any more", "the evaluation has no score"):
+        assert output.err.count(f"random plays for it, and {consequence}\n") == 1
+    assert output.err.count(" has failed: ") == 2
+    # Of the other's match there are rows, and neither best policy nor early end.
+    run = tmp_path / "run"
+    last = curve(run)[-1]
+    assert last["eval/random"]
+    assert f"eval/{program}" not in last
+    assert not (run / "best.safetensors").exists()
+    assert steps_of(run)[-1] >= 256
+    (row,) = [line for line in (run / "league.csv").read_text().splitlines() if program in line.replace('"', "")]
+    assert row.endswith(",0,0")
+
+
+def test_a_run_does_not_begin_or_go_on_with_a_program_that_cannot_play(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "player.py").write_text(ODD.read_text())
+    program = f"exec:{sys.executable} player.py fine"
+    changes: dict[str, Any] = {
+        "algorithm": "ppo",
+        "run": str(tmp_path / "run"),
+        "opponents": TINY["opponents"] | {"bots": {program: 1.0}},
+        "evaluation": {"against": []},
+    }
+    path = tmp_path / "tiny.yaml"
+    path.write_text(yaml.safe_dump(TINY | changes))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for place, words, code in (
+        (elsewhere, [str(path)], 2),
+        (tmp_path, [str(path)], 0),
+        (elsewhere, ["--resume", str(tmp_path / "run"), "--total-steps", "512"], 2),
+        (tmp_path, ["--resume", str(tmp_path / "run"), "--total-steps", "512"], 0),
+    ):
+        monkeypatch.chdir(place)
+        assert main(words) == code
+        error = capsys.readouterr().err
+        assert ("cannot play: " in error) == (code == 2)
+        assert (tmp_path / "run").exists() == (words[0] == "--resume" or code == 0)
 
 
 def test_a_file_for_which_there_is_no_room_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -245,7 +245,8 @@ class Games:
         if remembers(bot):
             chosen = self._copies.act(bot, views, legal, bits, self._games[rows], seats)
         else:
-            chosen = bot.act(views, legal, bits)
+            # A copy: by what it writes there it is not judged.
+            chosen = bot.act(views, legal.copy(), bits)
         return legal_choice(self.config, bot, f"opponent {name}", chosen, legal)
 
     def _random(self, number: int, rows: Ints) -> NDArray[Any]:

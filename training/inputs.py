@@ -4,7 +4,8 @@ In the folder ``inputs`` lie the copies, each named by the SHA-256 of its conten
 with the name that the configuration has for each and where it came from. Policy files and Python
 files are played from their copies; that of a Python file is a folder with what the file imports from
 beside it. A player of a module (``MODULE:NAME``) is imported as ever, because a module may be a part of a
-package: its copy only tells whether it has changed.
+package: its copy only tells whether it has changed. A program (``exec:COMMAND``) is not copied: it is
+started in the current folder, where the run begins and where it is resumed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from sleuth_env.files import read_bytes, write_atomically
 from sleuth_env.matches.imported import in_file, moved
 from sleuth_env.matches.neighbours import PYTHON, neighbours
 from sleuth_env.matches.players import make_player, source_of
+from sleuth_env.matches.program import ProgramPlayer
 from sleuth_env.policies.policy_file import SUFFIX, names_file
 
 from .config import Config, ConfigError
@@ -94,7 +96,11 @@ class Inputs:
         return player
 
     def _made(self, text: str) -> Any:
-        return make_player(text, self.config.options, self.config.module)
+        player = make_player(text, self.config.options, self.config.module)
+        if isinstance(player, ProgramPlayer):
+            # It is not copied: a run that is resumed elsewhere may not find it any more.
+            player.try_out()
+        return player
 
     def _copy(self, name: str) -> Path:
         suffix = SUFFIX if names_file(name) else "" if in_file(name) else PYTHON

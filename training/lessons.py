@@ -186,7 +186,9 @@ def _played(config: Config, teaching: Teaching, shard: int) -> Iterator[Lessons]
     while True:
         views = envs.views()
         legal = envs.action_masks()
-        chosen = teaching.player.act(views, legal, _bits(bot_rng, len(views)))
+        # Copies, as everywhere in this module: what players write there is nobody else's.
+        handed = opaque(views).copy().view(game.VIEW), legal.copy()
+        chosen = teaching.player.act(*handed, _bits(bot_rng, len(views)))
         actions = legal_choice(config, teaching.player, f"player {teaching.player.name}", chosen, legal)
         kinds = kinds_of(legal, actions, offered, declining)
         kept = np.flatnonzero((kinds != DECLINED) | (rng.random(len(views)) < teaching.declined))
@@ -217,18 +219,18 @@ def _told(
     worths = np.zeros((len(actions), 0), np.float32)
     again = actions
 
-    def asked(rows: Any) -> Ints:
+    def asked(rows: Ints) -> Ints:
         """Return what the teacher does in some of the decisions."""
-        some = legal[rows]
-        chosen = teacher.act(opaque(views)[rows].view(views.dtype), some, _bits(bot_rng, len(some)))
-        return legal_choice(config, teacher, f"teacher {teacher.name}", chosen, some)
+        chosen = teacher.act(opaque(views)[rows].view(views.dtype), legal[rows], _bits(bot_rng, len(rows)))
+        return legal_choice(config, teacher, f"teacher {teacher.name}", chosen, legal[rows])
 
     if teaching.deals:
-        found = teacher.worths(views, legal, _bits(bot_rng, len(views)), teaching.deals)
+        handed = opaque(views).copy().view(views.dtype), legal.copy()
+        found = teacher.worths(*handed, _bits(bot_rng, len(views)), teaching.deals)
         worths = _checked_worths(teacher, found, legal)
     else:
         if teacher is not teaching.player:
-            actions = asked(slice(None))
+            actions = asked(np.arange(len(views)))
         again = actions.copy()
         if held.any():
             again[held] = asked(np.flatnonzero(held))

@@ -427,8 +427,10 @@ class Run:
             return self.steps // every > before // every
 
         self.iterations += 1
-        self.league.count(learned.results)
-        self._warn_of(failures_of(player for player, _ in self.opponents.values()), "nothing more is learned from it")
+        failures = failures_of(player for player, _ in self.opponents.values())
+        self._warn_of(failures, "its games do not count any more")
+        gone = {failure.player for failure in failures}
+        self.league.count(result for result in learned.results if gone.isdisjoint(result.players))
         if due(config.opponents.snapshot_every):
             self.pool.add(self.policy())
             self._set_opponents()
@@ -456,8 +458,12 @@ class Run:
         seed = number_of(settings.seed, "evaluation", "games")
         played = evaluate(config.module, config.options, policy, opponents, settings.deals, seed, pool=self.players)
         results = dict(zip(self.baselines, played, strict=True))
-        self._warn_of([failure for result in played for failure in result.failures], "the result is not the program's")
-        shares = {name: result.entries[0].win_share for name, result in results.items()}
+        # What a bot has done in a program's place is no result against the program.
+        shares = {name: result.entries[0].win_share for name, result in results.items() if not result.failures}
+        rows = {f"{EVALUATION}{name}": share for name, share in shares.items()}
+        if len(shares) < len(results):
+            self._warn_of([one for result in played for one in result.failures], "the evaluation has no score")
+            return rows
         score = float(np.mean(list(shares.values())))
         self.early_stop.note(score)
         if score > self.best_score:
@@ -467,7 +473,7 @@ class Run:
             save_policy(policy, best, package_versions(), score, *about)
             write_card(best)
             self.tracking.keep(BEST, card_path(best).name)
-        return {f"{EVALUATION}{name}": share for name, share in shares.items()}
+        return rows
 
     def _log(self, before: int, learned: Learned, scores: dict[str, float], screen: Screen) -> None:
         """Write a row of the curve, and a line of progress."""

@@ -6,6 +6,7 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -16,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..actions import IllegalAction, refusal
-from ..checks import check_choice, check_number, shown, whole_number
+from ..checks import check_choice, check_number, one_line, shown, whole_number
 from ..game import CLOSED, NO_GAME, Game, Records, opaque
 from ..matches.players import Players, listed, make_players
-from ..matches.program import close_programs
+from ..matches.program import close_programs, failures_of
 from ..matches.table import LEARNER_SEAT, Table
 from .opponents import Identities, are_identities, moved_numbers
 from .snapshot import Fits, Snapshot, bytes_of, like, misfit, snapshot_of
@@ -64,6 +65,7 @@ class LearnerTable(Table):
         self._line_up: NDArray[np.int64] = np.zeros(0, np.int64)
         self._identities = Identities()
         self._shares: NDArray[np.float64] | None = None
+        self._warned: set[tuple[str, int]] = set()  # of which programs, and in which seats
 
     def _checked_seat(self, seat: int | str) -> int | None:
         """Return the learner's seat; None is a random one."""
@@ -134,6 +136,23 @@ class LearnerTable(Table):
         self._given[row] = 0.0
         self.dealt[row] = True
         self.deal(row, generator.integers(0, 2**64, 1, np.uint64))
+
+    def play_on(self) -> None:
+        """Play every game until it waits for a learner or is finished.
+
+        A program that fails costs a RuntimeWarning: a bot plays for it in that seat from then on, in
+        all games, and nothing that the learner gets says so.
+        """
+        super().play_on()
+        for failure in failures_of(self.bots):
+            if (failure.player, failure.seat) not in self._warned:
+                self._warned.add((failure.player, failure.seat))
+                warnings.warn(
+                    f"{one_line(failure.player)} has failed in seat {failure.seat}: {one_line(failure.reason)}; "
+                    f"{failure.stand_in} plays there from now on",
+                    RuntimeWarning,
+                    stacklevel=3,
+                )
 
     def renew(self, rows: Iterable[int]) -> None:
         """Begin new games, each from the stream of its row; nobody plays yet.

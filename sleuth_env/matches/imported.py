@@ -112,7 +112,8 @@ def import_player(text: str, options: Any, game: Game) -> Imported:
     with _told(text, file), _at_hand(module.__name__):
         player = _made(_attribute(module, name, file or f"the module {place}"), options, game)
         player = seated(player, options, game, f"player {text}")
-    kind = ImportedRemembering if remembers(player) else Imported
+    weighs = callable(getattr(player, "worths", None))
+    kind = ImportedRemembering if remembers(player) else ImportedWeighing if weighs else Imported
     return kind(player, text, module, options)
 
 
@@ -292,6 +293,15 @@ class Imported:
         with _told(self.text, self.file), _at_hand(self.module):
             actions: NDArray[np.int64] = self.player.act(views, legal, seeds)
             return actions
+
+
+class ImportedWeighing(Imported):
+    """One that says what actions are worth, see `training.lessons.Weighing`."""
+
+    def worths(self, views: Records, legal: NDArray[np.uint8], seeds: NDArray[np.uint64], deals: int) -> Any:
+        """Return what each legal action is worth; whether it is that is for the caller to check."""
+        with _told(self.text, self.file), _at_hand(self.module):
+            return self.player.worths(views, legal, seeds, deals)
 
 
 class ImportedRemembering(Imported):

@@ -455,6 +455,18 @@ class ProgramPlayer(OfGame):
             self._talk.process.stop(grace=0)
             self._talk = None
 
+    def try_out(self) -> None:
+        """Start the program, and end it once it has said hello.
+
+        Raises:
+            MatchError: it does not start, or does not answer as it should.
+        """
+        limit, command = parse_program(self.name)
+        try:
+            Talk(command, self.game, self.options, 0, limit).process.stop()
+        except ProgramError as error:
+            raise MatchError(f"player {shown(self.name)} cannot play: {one_line(str(error))}") from error
+
     def forget(self, games: NDArray[np.int64]) -> None:
         """Tell the program which games (i8 [K]) nobody plays any further."""
         if self._talk is not None:
