@@ -226,12 +226,12 @@ def test_the_planner_says_what_every_action_is_worth() -> None:
     assert escapes
 
 
-@pytest.mark.parametrize("deals", [0, 1.5, None])
+@pytest.mark.parametrize("deals", [0, 1.5, None, 2**40])
 def test_the_planner_tries_in_one_deal_at_least(deals: Any) -> None:
     options = Options(num_players=3)
     games = HolmesBotGames(options, ["counter"] * 3, 1)
     *_, views, marks, seeds, _ = next(iter(games.play(1)))
     planner = make_bot("planner", options)
     assert isinstance(planner, PlannerBot)
-    with pytest.raises(ValueError, match="deals must be an integer of at least 1, got"):
+    with pytest.raises(ValueError, match="deals must be an integer from 1 to 1024, got"):
         planner.worths(views, marks, seeds, deals)

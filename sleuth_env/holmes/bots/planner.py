@@ -36,6 +36,8 @@ BUDGET = 128
 HORIZON = 120
 # So many cases are played out at once at most.
 MOST_AT_ONCE = 2048
+# Deals in which each action may be tried to say what it is worth.
+MOST_DEALS = 1024
 
 
 @kernel
@@ -128,16 +130,17 @@ class PlannerBot(Bot):
             views: VIEW [B].
             legal: u1 [B, A].
             seeds: u8 [B].
-            deals: in how many each action is tried, at least 1, the same for all actions of a decision.
+            deals: in how many each action is tried, from 1 to `MOST_DEALS`, the same for all actions of
+                a decision.
 
         Returns:
             f8 [B, A]; 0 where an action is illegal.
 
         Raises:
             ArrayError: an argument has another dtype or shape, or values that are out of range.
-            ValueError: ``deals`` is not an integer of at least 1.
+            ValueError: ``deals`` is not such a number.
         """
-        deals = check_number("deals", deals, 1)
+        deals = check_number("deals", deals, 1, MOST_DEALS)
         found = np.zeros(legal.shape)
         tries = [self._begin(row, legal[row], int(legal[row].argmax())) for row in range(views.size)]
         at_once = max(1, MOST_AT_ONCE // (deals * legal.shape[1]))
