@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +198,31 @@ def test_a_mistake_is_one_line(capsys: pytest.CaptureFixture[str], words: list[s
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (["export", "pretrained:3p", "--to", "onnx"], "p.onnx"),
+        (["export", "pretrained:3p", "--to", "torch"], "p.pt2"),
+        (["card", "pretrained:3p"], "README.md"),
+    ],
+)
+def test_a_full_disk_is_one_line_and_exit_code_1(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    file: str,
+):
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "fsync", full)
+    assert main([*words, "--out", file]) == 1
+    assert capsys.readouterr().err == f"sleuth: {file} cannot be written: No space left on device\n"
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -33,7 +33,7 @@ from tests.support.tasks import (
     refused,
     threads_of,
 )
-from tests.support.terminal import said
+from tests.support.terminal import said, without_notice
 from tests.test_match import Named
 
 ROOT = Path(__file__).parents[1]
@@ -235,6 +235,28 @@ def test_the_command_gives_the_same_result_by_several_workers(capsys: pytest.Cap
 def test_a_wrong_number_of_workers_is_said_in_one_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*words, "--workers", "no"]) == 2
     assert said(capsys) == ("", "sleuth: workers must be an integer from 1 to 1024, got 'no'\n")
+
+
+@pytest.mark.parametrize(
+    ("hindrance", "why"),
+    [("ulimit -n 12", "Too many open files"), ('rmdir "$PWD"', "No such file or directory")],
+    ids=["files", "folder"],
+)
+def test_workers_that_cannot_be_started_are_said_in_one_line(hindrance: str, why: str, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    start = "import sys; from sleuth_env.cli.commands import main; sys.exit(main())"
+    words = ["match", "sheet", "random", "random", "--games", "200", "--workers", "3"]
+    done = subprocess.run(
+        ["sh", "-c", f'{hindrance}; exec "$@"', "sh", sys.executable, "-c", start, *words],
+        cwd=folder,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    expected = (1, "", f"sleuth: the workers cannot be started: {why}\n")
+    assert (done.returncode, done.stdout, without_notice(done.stderr)) == expected
 
 
 def is_left(group: int) -> bool:

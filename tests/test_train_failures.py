@@ -44,7 +44,15 @@ def test_a_start_that_fails_leaves_no_folder(
     assert not (tmp_path / "run").exists()
 
 
-def full_disk(*_: Any) -> None:
+def test_a_disk_without_room_for_the_folder_is_no_mistake_in_the_configuration(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(Path, "mkdir", full_disk)
+    assert main([str(tiny)]) == 1
+    assert the_line(capsys) == "error: somewhere/file: No space left on device"
+
+
+def full_disk(*_: Any, **__: Any) -> None:
     raise OSError(errno.ENOSPC, "No space left on device", "somewhere/file")
 
 

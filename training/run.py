@@ -43,7 +43,7 @@ from .inputs import Inputs
 from .learner import Learned, Learner, Opponents
 from .opponents import League, Pool
 from .streams import number_of
-from .terminal import OutputError, Screen, out_of_memory
+from .terminal import FULL, OutputError, Screen, out_of_memory
 from .tracking import FAILED, HURRY, PATIENCE, WELL, Tracking
 from .train import missing
 
@@ -217,12 +217,15 @@ class Run:
         Raises:
             ValueError: the policy to start from is missing or does not fit, or the folder cannot be
                 made.
+            OSError: the disk is full.
         """
         if self.config.start is not None:
             self.learner.load(self.inputs.player(self.config.start))
         try:
             self.folder.mkdir(parents=True)
         except OSError as error:
+            if error.errno in FULL:
+                raise
             raise ConfigError(f"run: {self.folder} cannot be made: {error.strerror}") from error
         try:
             self.lock = locked(self.folder)

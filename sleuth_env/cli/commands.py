@@ -28,7 +28,7 @@ FAILED = 1
 MISTAKEN = 2
 INTERRUPTED = 130
 EXIT_CODES = (
-    "exit codes: 0 done; 1 the output could not be written, or memory is short; "
+    "exit codes: 0 done; 1 the output could not be written, workers could not be started, or memory is short; "
     "2 a mistake in the command or in a file; 130 Ctrl-C, 143 SIGTERM, 129 a closed terminal"
 )
 # The commands, which are modules here, and what each does.
@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit code: 0, 2 after a mistake of the user, 130 after Ctrl-C, 1 where the output cannot
-            be written or memory is short.
+            be written, workers cannot be started or memory is short.
     """
     try:
         prepare_streams()
@@ -72,6 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _end("there is not enough memory; fewer games need less", FAILED)
     except OSError as error:
+        if message := _not_of_the_output(error):
+            return _end(message, FAILED)
         silence(sys.stdout)
         if isinstance(error, BrokenPipeError):
             return FAILED
@@ -136,6 +138,17 @@ def _mistakes() -> tuple[type[ValueError], ...]:
     from ..policies.policy_file import PolicyError
 
     return CommandError, MissingPartError, UnknownOptionError, OptionError, PolicyError, MatchError, IllegalAction
+
+
+def _not_of_the_output(error: OSError) -> str:
+    """Return what could not be done where that was not to write the output; empty where it was."""
+    # An error of the output names no file.
+    if error.filename is not None:
+        return f"{error.filename}: {error.strerror or error}"
+    # Imported only now, as in _mistakes.
+    from ..matches.tasks import StartError
+
+    return str(error.strerror) if isinstance(error, StartError) else ""
 
 
 def _end(message: str, code: int) -> int:

@@ -9,9 +9,9 @@ from pathlib import Path
 from ..policies.export import ONNX_SUFFIX, TORCH_SUFFIX, to_onnx, to_torch_file
 from ..policies.policy import load_policy
 from ..policies.policy_file import PRETRAINED, SUFFIX
-from .arguments import CommandError, check_writable, file_name
+from .arguments import check_writable, file_name
 from .parser import Parser, add_game, command_parser
-from .streams import show
+from .streams import WriteError, show
 
 DESCRIPTION = (
     "Write the network of a policy file for other programs. It takes observations, as the environments give them, "
@@ -49,6 +49,6 @@ def run(args: argparse.Namespace) -> int:
     try:
         write(policy, path)
     except OSError as error:
-        raise CommandError(f"{path} cannot be written: {error.strerror or error}") from error
+        raise WriteError(f"{path} cannot be written: {error.strerror or error}") from error
     show([f"Wrote {path}."])
     return 0

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from .process import stop_all
-from .tasks import GLANCE, ONE_THREAD, Done, Pool, Stopped, StoppedError, WorkerError, answer, packed
+from .tasks import GLANCE, ONE_THREAD, Done, Pool, StartError, Stopped, StoppedError, WorkerError, answer, packed
 
 # Times in a row that a worker may end by itself at one task, or before its first.
 MOST_DEATHS = 3
@@ -70,14 +70,21 @@ def _end(*_: Any) -> None:
 
 
 class _Worker:
-    """A process that does one task at a time."""
+    """A process that does one task at a time.
+
+    Raises:
+        StartError: it cannot be started.
+    """
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
-        self.connection, there = context.Pipe()
-        self.process = context.Process(target=work, args=(there,), daemon=True)
-        with _apart():
-            self.process.start()
+        try:
+            self.connection, there = context.Pipe()
+            self.process = context.Process(target=work, args=(there,), daemon=True)
+            with _apart():
+                self.process.start()
+        except OSError as error:
+            raise StartError(error.errno, f"the workers cannot be started: {error.strerror or error}") from error
         there.close()
         self.is_ready = False
         self.index: int | None = None  # of the task that it does

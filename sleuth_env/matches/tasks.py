@@ -28,6 +28,10 @@ class WorkerError(MatchError):
     """Workers end by themselves, whatever they are given; the message says how."""
 
 
+class StartError(OSError):
+    """Workers cannot be started, whatever they are to do; its `strerror` says that, and why."""
+
+
 class StoppedError(Exception):
     """Work was stopped before its end, as asked."""
 
@@ -58,6 +62,7 @@ class Pool(Protocol):
         Raises:
             StoppedError: `stopped` has returned True.
             WorkerError: workers end by themselves again and again.
+            StartError: workers cannot be started.
             Exception: whatever a task has raised.
         """
         ...
