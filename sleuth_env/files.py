@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
+import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -37,6 +39,22 @@ def read_bytes(path: str | Path, most: int = MOST_BYTES) -> bytes:
     if len(content) > most:
         raise _too_large(path, most)
     return content
+
+
+def digest_of(path: str | Path) -> str:
+    """Return the SHA-256 of a file that may be anything, however large it is, in hexadecimal digits.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        OSError: it cannot be read, or is not a regular file.
+    """
+    _check(path, os.stat(path), sys.maxsize)
+    with open(path, "rb", opener=_open_at_once) as file:
+        # Another file may have taken its place.
+        _check(path, os.fstat(file.fileno()), sys.maxsize)
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _open_at_once(path: str, flags: int) -> int:

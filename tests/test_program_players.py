@@ -23,7 +23,7 @@ from sleuth_env.cli.commands import main
 from sleuth_env.game import Game, load_game
 from sleuth_env.matches.match import evaluate
 from sleuth_env.matches.players import names_player, source_of
-from sleuth_env.matches.program import ProgramPlayer, parse_program
+from sleuth_env.matches.program import ProgramPlayer, files_of, parse_program
 from sleuth_env.matches.seating import MatchError
 from sleuth_env.matches.table import Table
 from tests.support import follow
@@ -278,6 +278,19 @@ def test_each_match_of_an_evaluation_has_its_own_failures() -> None:
 def test_a_command_is_split_into_words_and_may_name_a_time() -> None:
     assert parse_program("exec:python3 'my player.py' --level 2") == (10.0, ["python3", "my player.py", "--level", "2"])
     assert parse_program("exec:2.5s:./player") == (2.5, ["./player"])
+
+
+def test_the_files_of_a_command_are_its_words_but_for_what_is_on_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for name in ("my player.py", "player", "python3"):
+        (tmp_path / name).touch()
+    assert files_of("exec:5s:python3 'my player.py' --level 2") == [Path("my player.py")]
+    assert files_of(f"exec:./player folder {tmp_path}/player") == [Path("player"), tmp_path / "player"]
+    assert files_of(f"exec:{sys.executable} -c {'x' * 5000}") == [Path(sys.executable)]
+    assert files_of("exec:sheet") == []
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import sys
 from collections import Counter
@@ -18,7 +20,7 @@ import sleuth_env
 from sleuth_env import sleuth
 from sleuth_env.cli.commands import main
 from sleuth_env.game import load_game, make_options
-from sleuth_env.matches import schedule, strengths
+from sleuth_env.matches import schedule, strengths, tournament_file
 from sleuth_env.matches.schedule import Plan, Shard, games_a_deal, make_shards, pair_tables, seats_of
 from sleuth_env.matches.seating import MatchError
 from sleuth_env.matches.tournament import play_tournament
@@ -360,6 +362,45 @@ def test_a_changed_player_file_is_noticed(tmp_path: Path) -> None:
         play_tournament(sleuth, SHORT, [str(file), "random"], 1, keep=keep)
 
 
+@pytest.mark.parametrize("form", ["exec:{python} {file}", "exec:{file}", "exec:5s:sh {file}"])
+def test_a_changed_program_is_noticed(form: str, tmp_path: Path) -> None:
+    keep, file = tmp_path / "games.jsonl", tmp_path / "player"
+    # It fails, which is a result as any other.
+    file.write_text(f"#!{sys.executable}\n")
+    file.chmod(0o755)
+    players = [form.format(python=sys.executable, file=file), "random"]
+    result = play_tournament(sleuth, SHORT, players, 1, keep=keep)
+    before = keep.read_bytes()
+    assert play_tournament(sleuth, SHORT, players, 1, keep=keep) == result
+    file.write_text(f"#!{sys.executable}\n# another\n")
+    with pytest.raises(MatchError, match=r"the file of the player exec:.*player has changed since these games"):
+        play_tournament(sleuth, SHORT, players, 1, keep=keep)
+    assert keep.read_bytes() == before
+
+
+def test_a_program_that_changes_while_it_plays_is_noticed(small_shards: None, tmp_path: Path) -> None:
+    file = tmp_path / "player.py"
+    file.write_text("")
+    players = [f"exec:python3 {file}", "random"]
+
+    def change(number: int) -> None:
+        """Write another program."""
+        with file.open("a") as program:
+            program.write(f"# {number}\n")
+
+    with pytest.raises(MatchError, match=r"player\.py has changed since the tournament began"):
+        play_tournament(sleuth, SHORT, players, 2, progress=change, keep=tmp_path / "games.jsonl")
+
+
+def test_where_nothing_is_kept_a_program_may_write_a_file_that_its_command_names(
+    small_shards: None, tmp_path: Path
+) -> None:
+    file, log = tmp_path / "player.py", tmp_path / "log"
+    file.write_text("import sys\n\nopen(sys.argv[1], 'a').write('started\\n')\n")
+    result = play_tournament(sleuth, SHORT, [f"exec:python3 {file} {log}", "random"], 2)
+    assert log.read_text().count("started") == len(result.failures) > 2
+
+
 def test_a_player_file_that_changes_while_it_plays_is_noticed(small_shards: None, tmp_path: Path) -> None:
     file = tmp_path / "policy.safetensors"
     save_policy(random_policy(), file, VERSIONS)
@@ -390,14 +431,87 @@ def test_a_file_that_keeps_no_games_is_refused_and_left_as_it_is(
     keep = tmp_path / "games.jsonl"
     if isinstance(content, int):
         play_tournament(sleuth, SHORT, ["random", "cautious"], 1, keep=keep)
-        content = re.sub(r"\[\[(\d)", f"[[{content}", keep.read_text())
+        header, line = keep.read_bytes().splitlines(True)
+        about = json.loads(line)
+        # Its checksum is right.
+        del about["checksum"]
+        about["places"][0][0] = content
+        content = (header + tournament_file._line(about)).decode()
     keep.write_text(content)
     with pytest.raises(MatchError, match=re.escape(message)):
         play_tournament(sleuth, SHORT, ["random", "cautious"], 1, keep=keep)
     assert keep.read_text() == content
 
 
+def test_any_damaged_byte_of_what_is_kept_is_noticed(small_shards: None, tmp_path: Path) -> None:
+    keep = tmp_path / "games.jsonl"
+    play_tournament(sleuth, SHORT, ["random", "cautious"], 2, keep=keep)
+    content = keep.read_bytes()
+    starts = [0, *(found.end() for found in re.finditer(b"\n", content))]
+    for number, (start, end) in enumerate(pairwise(starts), 1):
+        for place in range(start, end - 1):
+            keep.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+            with pytest.raises(MatchError) as caught:
+                play_tournament(sleuth, SHORT, ["random", "cautious"], 2, keep=keep)
+            message = f"{keep} is damaged in line {number}: choose another file"
+            # What is not a header any more is of no tournament.
+            foreign = f"{keep} does not keep the games of a tournament: choose another file"
+            assert str(caught.value) in ((message, foreign) if number == 1 else (message,))
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [("rewards", (0, 1), 0.5), ("truncated", (1,), 1), ("places", (0, 0), 2), ("deals", (1,), 2), ("seed", (), 6)],
+)
+def test_a_number_that_is_another_one_is_noticed(
+    name: str, place: tuple[int, ...], value: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep = tmp_path / "games.jsonl"
+    words = ["tournament", "random", "cautious", *SHORT_WORDS, "--keep", str(keep)]
+    assert main(words) == 0
+    lines = [json.loads(line) for line in keep.read_text().splitlines()]
+    number = next(number for number, about in enumerate(lines) if name in about)
+    inner: Any = lines[number]
+    path = [name, *place]
+    for key in path[:-1]:
+        inner = inner[key]
+    assert inner[path[-1]] != value
+    inner[path[-1]] = value
+    content = "".join(json.dumps(about, separators=(",", ":")) + "\n" for about in lines)
+    keep.write_text(content)
+    capsys.readouterr()
+    assert main(words) == 2
+    output, errors = said(capsys)
+    assert (output, errors) == ("", f"sleuth: {keep} is damaged in line {number + 1}: choose another file\n")
+    assert keep.read_text() == content
+
+
+@pytest.mark.parametrize(
+    ("line", "message"), [(0, "does not keep the games of a tournament"), (1, "damaged in line 2")]
+)
+def test_a_line_without_a_checksum_is_refused(line: int, message: str, tmp_path: Path) -> None:
+    keep = tmp_path / "games.jsonl"
+    play_tournament(sleuth, SHORT, ["random", "cautious"], 1, keep=keep)
+    lines = keep.read_text().splitlines(True)
+    lines[line] = re.sub(r',"checksum":"\w+"', "", lines[line])
+    keep.write_text("".join(lines))
+    with pytest.raises(MatchError, match=message):
+        play_tournament(sleuth, SHORT, ["random", "cautious"], 1, keep=keep)
+
+
 # --- the command ---
+
+
+def test_a_full_disk_names_the_file_that_keeps_games(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    keep = tmp_path / "games.jsonl"
+    assert main(["tournament", *BOTS, *SHORT_WORDS, "--keep", str(keep)]) == 1
+    assert said(capsys) == ("", f"sleuth: {keep}: No space left on device\n")
 
 
 def test_the_command_prints_two_aligned_tables_that_fit_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,6 +18,7 @@ import time
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,23 @@ def check_program(text: str) -> None:
     first = command[0] if isinstance(command, list) else ""
     if first and shutil.which(first) is None:
         raise MatchError(f"player {text[:100]!r}: there is no program {first[:100]!r} that can be run")
+
+
+def files_of(text: str) -> list[Path]:
+    """Return the files that are words of a program's command, in their order.
+
+    Without a first word that is looked for on the path: that is an interpreter, or is installed.
+
+    Raises:
+        MatchError: see `parse_program`.
+    """
+    _, command = parse_program(text)
+    # On Windows, words keep their quotes.
+    words = command if isinstance(command, list) else [word.strip('"') for word in shlex.split(command, posix=False)]
+    if not os.path.dirname(words[0]):
+        words = words[1:]
+    # Not Path.is_file, for a word may be longer than any name of a file.
+    return [Path(word) for word in words if os.path.isfile(word)]
 
 
 # --- what is sent ---

@@ -29,7 +29,8 @@ class Plan:
         module: the full name of the game module.
         options: of the game.
         players: their names.
-        digests: hash of the file that each is read from; empty where there is none.
+        digests: hash of the file that each is read from, of a program those of all; empty where
+            there is none, and for programs where no games are kept.
         seed: settles the deals, the circles and the bots' random choices.
         greedy: see `make_players`.
         allow_pickle: see `make_player`.

@@ -15,7 +15,6 @@ whoever plays them, and in whatever order.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -24,13 +23,14 @@ from typing import Any
 import numpy as np
 
 from ..checks import check_number, is_collection, shown
-from ..files import read_bytes
+from ..files import digest_of
 from ..game import Game, check_game, check_options, load_game
 from ..memory import check_fits
 from .crosstable import TournamentResult, sum_up_tournament
 from .match import deal_seeds, play_games
 from .neighbours import search_current_folder
 from .players import make_players, source_of
+from .program import files_of, names_program
 from .rating import FinishedGames
 from .schedule import Plan, Shard, deals_of, games_a_deal, make_shards, seats_of
 from .seating import MatchError
@@ -81,6 +81,7 @@ def play_tournament(
         MatchError: these are not players, or numbers; what is kept is of another tournament; or the
             file of a player has changed meanwhile.
         ValueError: a name or file is not known, or these are not options.
+        OSError: the games cannot be kept, or workers cannot be started.
 
     >>> from sleuth_env import Options, play_tournament, sleuth
     >>> result = play_tournament(sleuth, Options(num_players=3), ["random", "cautious", "sheet"], num_deals=5)
@@ -101,7 +102,8 @@ def play_tournament(
     check_fits("num_deals", int(num_deals), size, MatchError)
     # Only so that what cannot play is refused before a game.
     make_players(game, options, names, greedy, allow_pickle)
-    digests = tuple(_digest(name, game) for name in names)
+    # A program may write a file that its command names, which matters to nobody where no games are kept.
+    digests = tuple("" if keep is None and names_program(name) else _digest(name, game) for name in names)
     plan = Plan(game.__name__, options, names, digests, int(seed), greedy, allow_pickle)
     kept = KeptGames(plan, keep)
     missing = make_shards(plan, int(num_deals), kept.played)
@@ -133,7 +135,7 @@ def play_shard(plan: Plan, shard: Shard) -> Played:
     seats = seats_of(plan, shard)
     numbers = np.unique(seats).tolist()
     for number in numbers:
-        if _digest(plan.players[number], game) != plan.digests[number]:
+        if plan.digests[number] and _digest(plan.players[number], game) != plan.digests[number]:
             raise MatchError(f"the file of the player {plan.players[number]} has changed since the tournament began")
     names = [plan.players[number] for number in numbers]
     bots = make_players(game, plan.options, names, plan.greedy, plan.allow_pickle)
@@ -157,11 +159,10 @@ def _names(players: Any) -> tuple[str, ...]:
 
 
 def _digest(name: str, game: Game) -> str:
-    """Return the hash of the file that a player is read from; empty where there is none."""
-    path = source_of(name, game)
-    if path is None:
-        return ""
+    """Return the hash of the file that a player is read from, of a program those of all; empty where there is none."""
+    source = source_of(name, game)
+    paths = files_of(name) if names_program(name) else [] if source is None else [source]
     try:
-        return hashlib.sha256(read_bytes(path)).hexdigest()
+        return " ".join(map(digest_of, paths))
     except OSError as error:
         raise MatchError(f"the file of the player {name} cannot be read: {error.strerror or error}") from error

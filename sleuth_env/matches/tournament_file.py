@@ -1,12 +1,14 @@
 """The games of a tournament in a file, in which they are kept as they are played.
 
 A line of JSON says of which tournament they are, and one each has the games of a shard: where the
-work ends in the middle of a line, that shard is played again.
+work ends in the middle of a line, that shard is played again. Each line ends with a checksum of the
+rest of it, as a number that has been damaged still is a number.
 Axis letters: ``B`` games, ``P`` seats.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from dataclasses import asdict, dataclass, fields
@@ -24,6 +26,9 @@ from .schedule import Plan, Shard, deals_of, games_a_deal
 from .seating import MatchError
 
 FORM = "sleuth tournament 1"
+CHECKSUM = "checksum"
+# Hexadecimal digits of a checksum: it is against accidents, not against forgery.
+CHECKSUM_DIGITS = 16
 
 
 @dataclass(frozen=True)
@@ -83,10 +88,14 @@ class KeptGames:
         if played.failures:
             about["failures"] = [asdict(failure) for failure in played.failures]
         content = _line(about) if self._is_begun else _line(_header(self._plan)) + _line(about)
-        with self._path.open("ab") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with self._path.open("ab") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            # A full disk does not say which file it had no room for.
+            raise OSError(error.errno, error.strerror or str(error), str(self._path)) from error
         self._is_begun = True
 
     def _note(self, shard: Shard, played: Played) -> None:
@@ -118,16 +127,39 @@ class KeptGames:
             if line == lines[0]:
                 continue
             try:
-                shard, played = _shard(json.loads(line), self._plan)
+                shard, played = _shard(_content(line), self._plan)
             except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-                raise MatchError(f"{path} is damaged in line {number}: choose another file") from error
+                raise _damaged(path, number) from error
             self._note(shard, played)
         if rest:
             os.truncate(path, len(content) - len(rest))
 
 
 def _line(content: dict[str, Any]) -> bytes:
-    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
+    """Return what is said as a line, with its checksum at the end."""
+    checksum = hashlib.sha256(_json(content)).hexdigest()[:CHECKSUM_DIGITS]
+    return _json({**content, CHECKSUM: checksum}) + b"\n"
+
+
+def _json(content: dict[str, Any]) -> bytes:
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def _content(line: bytes) -> dict[str, Any]:
+    """Return what a line says, without its checksum.
+
+    Raises:
+        ValueError, TypeError, KeyError, OverflowError, RecursionError: it is not as `_line` has written it.
+    """
+    content: dict[str, Any] = json.loads(line)
+    del content[CHECKSUM]
+    if _line(content) != line + b"\n":
+        raise ValueError
+    return content
+
+
+def _damaged(path: Path, number: int) -> MatchError:
+    return MatchError(f"{path} is damaged in line {number}: choose another file")
 
 
 def _header(plan: Plan) -> dict[str, Any]:
@@ -147,16 +179,20 @@ def _check_header(path: Path, line: bytes, expected: dict[str, Any]) -> None:
     """Check that a file is of this tournament.
 
     Raises:
-        MatchError: it is not; the message says how the other one differs.
+        MatchError: it is not, and the message says how the other one differs; or it is damaged.
     """
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
         found = None
-    if not isinstance(found, dict) or found.get("form") != FORM or found.keys() != expected.keys():
+    if not isinstance(found, dict) or found.get("form") != FORM or found.keys() != {*expected, CHECKSUM}:
         raise MatchError(f"{path} does not keep the games of a tournament: choose another file")
+    try:
+        found = _content(line)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path, 1) from error
     # As they are after a way through JSON.
-    expected = json.loads(_line(expected))
+    expected = json.loads(_json(expected))
     for name in expected:
         if found[name] == expected[name]:
             continue
