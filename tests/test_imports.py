@@ -127,7 +127,7 @@ FIRST_PARTY = {
     "holmes/set_up": ("checks", "game", "kernels", "holmes"),
     "holmes/transcript": ("naming", "transcripts", "holmes"),
     # It plays games of its own, dealt as its view allows.
-    "holmes/bots/planner": ("bits", "doors", "game", "kernels", "holmes"),
+    "holmes/bots/planner": ("bits", "checks", "doors", "game", "kernels", "holmes"),
     "holmes/": ("bits", "checks", "doors", "drawing", "game_doors", "kernels", "layout", "holmes"),
     # What knows no game.
     "policies/": ("bits", "doors", "kernels", "layout", "checks", "files", "game", "options", "policies"),
