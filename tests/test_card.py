@@ -26,6 +26,7 @@ from tests.test_policy import rewritten
 from tests.test_run_folder import policy_file
 from tests.test_train import TINY, the_line
 from training import train
+from training.about import names_of, training_of
 from training.config import make_config
 
 BUNDLED = "pretrained:sleuth-4p"
@@ -303,9 +304,62 @@ def test_cards_go_aside_with_their_policies_where_the_matches_change(tmp_path: P
     assert "| 18 |" in card_path(tmp_path / "run" / "best.safetensors").read_text()
 
 
-def test_a_file_says_the_whole_configuration_but_for_where_it_was_trained() -> None:
-    from training.about import training_of
+SECRET = "token-1234"
 
+
+def test_programs_are_named_without_their_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "players").mkdir()
+    (tmp_path / "players" / "player.py").touch()
+    (tmp_path / SECRET).mkdir()
+    players = [
+        f"exec:python3 players/player.py --weights /data/{SECRET}/best.bin",
+        f"exec:30s:python3 'players/player.py' --token {SECRET}",
+        f"exec:./players/player {SECRET}",
+        f"exec:python3 -m {SECRET}",
+        f"exec:python3 --token={SECRET} players/player.py",
+        f"exec:'{SECRET}",
+    ]
+    names = names_of(["sheet", *players, "a/b.safetensors"])
+    python, rest = "exec:python3 player.py", ["exec:player", "exec:python3", "exec:python3 #2", "exec:"]
+    assert list(names.values()) == ["sheet", python, f"{python} #2", *rest, "b.safetensors"]
+    assert names_of(["exec:player", players[2]])[players[2]] == "exec:player #2"
+    assert SECRET not in json.dumps(list(names.values()))
+
+
+def test_a_program_has_one_name_in_all_that_a_file_says_of_it() -> None:
+    first, second = (f"exec:player --token {SECRET}-{number}" for number in (1, 2))
+    bots = TINY["opponents"] | {"bots": {"random": 1.0, first: 1.0, second: 2.0}}
+    config = make_config(TINY | {"opponents": bots, "evaluation": TINY["evaluation"] | {"against": [second, first]}})
+    said = training_of(config)
+    assert said["opponents"]["bots"] == {"random": 1.0, "exec:player": 1.0, "exec:player #2": 2.0}
+    assert said["evaluation"]["against"] == ["exec:player #2", "exec:player"]
+
+
+def test_a_run_against_programs_publishes_no_arguments(tmp_path: Path) -> None:
+    cautious = Path(__file__).parents[1] / "examples" / "players" / "cautious.py"
+    (tmp_path / cautious.name).write_bytes(cautious.read_bytes())
+    program = f"exec:30s:{sys.executable} {tmp_path / cautious.name} --token {SECRET} --weights /data/{SECRET}.bin"
+    other = f"exec:{sys.executable} -c 'raise SystemExit' {SECRET}"
+    changes = {
+        "run": str(tmp_path / "run"),
+        "opponents": TINY["opponents"] | {"bots": {"random": 1.0, program: 0.1}},
+        "evaluation": TINY["evaluation"] | {"against": [program, other]},
+    }
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(TINY | changes))
+    assert train.main([str(tmp_path / "tiny.yaml")]) == 0
+    best = tmp_path / "run" / "best.safetensors"
+    python = f"exec:{Path(sys.executable).name}"
+    rows = [row["against"] for row in read_metadata(best)["evaluation"]]
+    assert rows == [f"{python} cautious.py", f"{python} (failed: random played)"]
+    assert f"| `{python} cautious.py` |" in card_path(best).read_text()
+    for path in (best, best.with_name("last.safetensors"), card_path(best)):
+        content = path.read_bytes()
+        assert SECRET.encode() not in content
+        assert str(tmp_path).encode() not in content
+
+
+def test_a_file_says_the_whole_configuration_but_for_where_it_was_trained() -> None:
     config = make_config(TINY | {"run": "secret/place"})
     said = training_of(config)
     assert {*said, "run", "options"} == set(config.model_dump()) - {"tracking"}

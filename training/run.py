@@ -472,7 +472,7 @@ class Run:
         if score > self.best_score:
             self.best_score = score
             best = self.folder / BEST
-            about = (training_of(config), evaluation_of(results))
+            about = (training_of(config), evaluation_of(config, results))
             save_policy(policy, best, package_versions(), score, *about)
             write_card(best)
             self.tracking.keep(BEST, card_path(best).name)

@@ -85,6 +85,25 @@ def parse_program(text: str) -> tuple[float, list[str] | str]:
     return limit, words if os.name == "posix" else command
 
 
+def program_name(text: str) -> str:
+    """Return what a program is called in what may be published: its own name, without its folder.
+
+    What follows it is left out, for it may be secret, but for the name of a file right after it, which an
+    interpreter plays.
+
+    >>> program_name("exec:5s:/opt/bin/player --token 1234"), program_name("exec:python3 -m player")
+    ('exec:player', 'exec:python3')
+    """
+    try:
+        _, command = parse_program(text)
+    except MatchError:
+        # Nobody plays it.
+        return PREFIX
+    words = command if isinstance(command, list) else [word.strip('"') for word in shlex.split(command, posix=False)]
+    named = words[:2] if os.path.isfile("".join(words[1:2])) else words[:1]
+    return PREFIX + " ".join(re.split(r"[/\\]", word)[-1] for word in named)
+
+
 def check_program(text: str) -> None:
     """Refuse a program that cannot be started, before anybody waits for it.
 

@@ -210,7 +210,7 @@ def _size(block: Any) -> int:
 
 def _training(metadata: Mapping[str, Any]) -> Iterator[str]:
     if metadata["training"]:
-        said = "The rest of its configuration, with all defaults; of files only the names are kept:"
+        said = "The rest of its configuration, with all defaults; of files and programs only the names are kept:"
         yield from _settings("Training", said, metadata["training"])
 
 
