@@ -17,13 +17,15 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth
+from sleuth_env.cli.commands import main
 from sleuth_env.doors import ArrayError
 from sleuth_env.matches.match import play_match
 from sleuth_env.matches.players import make_player
 from sleuth_env.matches.table import Table
+from sleuth_env.policies.card import model_card
 from sleuth_env.policies.mlp import Mlp
 from sleuth_env.policies.policy import Policy, load_policy, save_policy
-from sleuth_env.policies.policy_file import PolicyError, pretrained_names, read_metadata
+from sleuth_env.policies.policy_file import CHECKSUM, PolicyError, pretrained_names, read_metadata, read_policy_file
 from sleuth_env.sleuth import Options
 from tests.support.policies import THREE, VERSIONS, random_policy
 
@@ -199,10 +201,11 @@ def test_a_name_that_is_neither_a_bot_nor_a_file_is_refused():
 
 
 def rewritten(file: Path, header: Any = None, body: bytes | None = None, **metadata: Any) -> Path:
-    """Change the header's metadata, the whole header, or the body of a file."""
+    """Change the header's metadata, the whole header, or the body of a file, which has no checksum then."""
     content = file.read_bytes()
     size = int.from_bytes(content[:8], "little")
     old = json.loads(content[8 : 8 + size])
+    old["__metadata__"].pop(CHECKSUM, None)
     old["__metadata__"].update(metadata)
     for key in [key for key, value in metadata.items() if value is None]:
         del old["__metadata__"][key]
@@ -278,6 +281,88 @@ def test_a_file_with_any_byte_of_its_header_changed_is_refused_or_harmless(file:
         file.write_bytes(bytes(changed))
         with suppress(PolicyError):
             assert load_policy(file).options
+
+
+def flipped(content: bytes, bit: int) -> bytes:
+    """Return bytes with one bit changed."""
+    changed = bytearray(content)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+def test_a_bit_flip_anywhere_is_refused_or_in_the_name_of_the_checksum(file: Path):
+    content = file.read_bytes()
+    said, tensors = read_policy_file(file)
+    name = content.index(b'"sha256"')
+    start = 8 + int.from_bytes(content[:8], "little")
+    bits = [*range(0, 8 * start, 29), *range(8 * name, 8 * name + 64), *range(8 * start, 8 * len(content), 9973)]
+    for bit in [*bits, 8 * len(content) - 1]:
+        file.write_bytes(flipped(content, bit))
+        if not name < bit // 8 < name + len('"sha256'):
+            assert refused(file)
+            continue
+        with suppress(PolicyError):
+            metadata, found = read_policy_file(file)
+            assert metadata == said
+            assert all((found[key] == tensor).all() for key, tensor in tensors.items())
+
+
+def test_whoever_reads_a_file_says_that_it_is_damaged(file: Path, capsys: pytest.CaptureFixture[str]):
+    content = file.read_bytes()
+    # The lowest bit of the first weight: another number, and a good one.
+    file.write_bytes(flipped(content, 8 * (8 + int.from_bytes(content[:8], "little"))))
+    line = f"{file} is damaged: its content does not have its checksum"
+    for read in (load_policy, read_metadata, model_card, lambda path: make_player(str(path), THREE)):
+        with pytest.raises(PolicyError) as error:
+            read(file)
+        assert str(error.value) == line
+    for words in (
+        ["evaluate", str(file), "--against", "random", "--games", "3"],
+        ["match", "random", "random", str(file), "--games", "3"],
+        ["card", str(file)],
+        ["export", str(file), "--to", "onnx", "--out", str(file.parent / "x.onnx")],
+    ):
+        assert main(words) == 2
+        assert capsys.readouterr().err == f"sleuth: {line}\n"
+    assert [path.name for path in file.parent.iterdir()] == ["p.safetensors"]
+
+
+def test_what_a_file_says_is_under_its_checksum_too(file: Path):
+    content = file.read_bytes()
+    file.write_bytes(content.replace(b'"steps":"1234"', b'"steps":"1235"'))
+    assert "does not have its checksum" in refused(file)
+    rewritten(file)
+    assert load_policy(file).steps == 1235
+
+
+def test_a_file_without_a_checksum_is_read_and_one_that_is_none_is_not(file: Path):
+    before = read_policy_file(file)
+    rewritten(file)
+    assert CHECKSUM.encode() not in file.read_bytes()
+    assert read_metadata(file) == before[0]
+    assert "does not have its checksum" in refused(rewritten(file, sha256=""))
+    assert "is damaged" in refused(rewritten(file, sha256=3))
+
+
+def test_the_checksum_does_not_depend_on_how_a_tool_writes_the_file(file: Path):
+    from safetensors import safe_open
+    from safetensors.numpy import load_file, save_file
+
+    with safe_open(file, "np") as opened:
+        metadata = opened.metadata()
+    tensors = load_file(file)
+    save_file(dict(reversed(tensors.items())), file, dict(reversed(metadata.items())))
+    assert load_policy(file).steps == 1234
+    # A shape counts, whose bytes are the same.
+    tensors["layers.0.bias"] = tensors["layers.0.bias"].reshape(1, -1)
+    save_file(tensors, file, metadata)
+    assert "does not have its checksum" in refused(file)
+
+
+def test_equal_policies_are_equal_files(file: Path, tmp_path: Path):
+    for number in range(10):
+        save_policy(random_policy(steps=1234), tmp_path / f"{number}.safetensors", VERSIONS)
+        assert (tmp_path / f"{number}.safetensors").read_bytes() == file.read_bytes()
 
 
 def test_a_safetensors_file_of_something_else_is_refused(tmp_path: Path):

@@ -16,7 +16,7 @@ from sleuth_env import sleuth
 from sleuth_env.matches.match import play_match
 from sleuth_env.matches.players import make_player
 from sleuth_env.policies.policy import Policy, load_policy, save_policy
-from sleuth_env.policies.policy_file import PolicyError, read_metadata
+from sleuth_env.policies.policy_file import PolicyError, read_metadata, sealed
 from sleuth_env.sleuth import Options
 from sleuth_env.sleuth.cards import ALLOWED, CATEGORIES, ELEMENTS, GEMS, PAIRS, QUESTIONS
 from sleuth_env.sleuth.relations import VERSION, relations
@@ -244,9 +244,8 @@ def changed(file: Path, architecture: dict[str, Any], tensors: dict[str, Any] | 
     content = file.read_bytes()
     header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
     header["architecture"] = json.dumps({"kind": "relational", "units": 8, "features": VERSION} | architecture)
-    file.write_bytes(
-        save({name: array for name, array in (load(content) | (tensors or {})).items() if array is not None}, header)
-    )
+    left = {name: array for name, array in (load(content) | (tensors or {})).items() if array is not None}
+    file.write_bytes(sealed(save(left, header)))
     with pytest.raises(PolicyError) as refusal:
         load_policy(file)
     return str(refusal.value)

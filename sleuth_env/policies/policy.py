@@ -36,9 +36,9 @@ from .policy_file import (
     SUFFIX,
     PolicyError,
     check_evaluation,
-    in_order,
     other_game,
     read_policy_file,
+    sealed,
 )
 
 TWO_TO_MINUS_53 = 2.0**-53
@@ -230,7 +230,7 @@ def save_policy(
     training: Mapping[str, Any] | None = None,
     evaluation: Sequence[Mapping[str, Any]] | None = None,
 ) -> None:
-    """Write a policy file, replacing an existing one in a single step.
+    """Write a policy file with its checksum, replacing an existing one in a single step.
 
     Args:
         policy: what to write.
@@ -274,7 +274,7 @@ def save_policy(
         "win_share": json.dumps(None if win_share is None else _share(win_share)),
         **_told(training, evaluation),
     }
-    write_atomically(Path(path), in_order(save(policy.network.tensors(), metadata)))
+    write_atomically(Path(path), sealed(save(policy.network.tensors(), metadata)))
 
 
 def _told(training: Any, evaluation: Any) -> dict[str, str]:

@@ -1,13 +1,14 @@
 """The frame of a policy file: safetensors with metadata, read without trust.
 
-Nothing in a file is executed or unpickled. Sizes come first, then the metadata, then the tensors;
-what they mean is `policy`'s affair.
+Nothing in a file is executed or unpickled. Sizes come first, then the metadata, then the tensors, and
+then the checksum of them all; what they mean is `policy`'s affair.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,9 @@ PRETRAINED = "pretrained:"
 PRETRAINED_FOLDER = Path(__file__).parents[1] / "pretrained"
 FORMAT = "sleuth-env policy"
 FORMAT_VERSION = "1"
+# Keys of the header, and of the metadata in it: files of other tools and of older versions have no checksum.
+METADATA = "__metadata__"
+CHECKSUM = "sha256"
 MOST_HEADER_BYTES = 1 << 20
 MOST_FILE_BYTES = 1 << 30
 # What a file may say of each evaluation: against whom, how many games and which deals, and the win share
@@ -106,24 +110,48 @@ def located(path: str | Path, game: str = DEFAULT_GAME) -> str | Path:
     raise PolicyError(f"there is no bundled policy {text[:100]!r}; this version includes {included}")
 
 
-def in_order(content: bytes) -> bytes:
-    """Return a safetensors file with the header's entries in order.
+def sealed(content: bytes) -> bytes:
+    """Return a safetensors file with the header's entries in order, and with its checksum among its metadata.
 
     The library writes metadata in another order each time.
     """
     size = int.from_bytes(content[:8], "little")
-    header = json.dumps(
-        json.loads(content[8 : 8 + size]), sort_keys=True, separators=(",", ":"), ensure_ascii=False
-    ).encode()
-    header += b" " * (-len(header) % 8)
-    return len(header).to_bytes(8, "little") + header + content[8 + size :]
+    body = content[8 + size :]
+    header = json.loads(content[8 : 8 + size])
+    header[METADATA][CHECKSUM] = checksum(header, body)
+    text = json.dumps(header, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + body
+
+
+def checksum(header: Mapping[str, Any], body: bytes | memoryview) -> str:
+    """Return the SHA-256 of what a safetensors file holds, in hexadecimal digits.
+
+    It is over the metadata without the checksum and the types and shapes of the tensors, as JSON in ASCII
+    with sorted keys and without spaces, and then over the bytes of the tensors in the order of their names.
+    So it does not depend on the order in which somebody has written them.
+
+    Args:
+        header: of a file that the library can read.
+        body: what follows the header.
+    """
+    names = sorted(header.keys() - {METADATA})
+    said = {
+        METADATA: {key: text for key, text in header[METADATA].items() if key != CHECKSUM},
+        **{name: {key: header[name][key] for key in ("dtype", "shape")} for name in names},
+    }
+    digest = sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode())
+    for name in names:
+        begin, end = header[name]["data_offsets"]
+        digest.update(body[begin:end])
+    return digest.hexdigest()
 
 
 def read_metadata(path: str | Path, game: str = DEFAULT_GAME) -> dict[str, Any]:
     """Read what a policy file says of itself, as plain values.
 
     Raises:
-        PolicyError: it is not a policy file of this format.
+        PolicyError: it is not a policy file of this format, or it is damaged.
     """
     return read_policy_file(path, game)[0]
 
@@ -131,7 +159,8 @@ def read_metadata(path: str | Path, game: str = DEFAULT_GAME) -> dict[str, Any]:
 def read_policy_file(path: str | Path, game: str = DEFAULT_GAME) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read a policy file's metadata, as plain values of the right types, and its tensors.
 
-    Nobody has checked the tensors' shapes and numbers yet.
+    Nobody has checked the tensors' shapes and numbers yet, but where the file has a checksum, they are those
+    that were written.
 
     Raises:
         PolicyError: it is not a policy file of this format, or it is damaged.
@@ -145,7 +174,7 @@ def read_policy_file(path: str | Path, game: str = DEFAULT_GAME) -> tuple[dict[s
         raise PolicyError(f"{path} is not a policy file, or only the beginning of one")
     try:
         header = json.loads(content[8 : 8 + header_size])
-        metadata = _metadata(header["__metadata__"])
+        metadata = _metadata(header[METADATA])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise PolicyError(f"{path} is not a policy file: it does not say what it is") from error
     if (metadata["format"], metadata["format_version"]) != (FORMAT, FORMAT_VERSION):
@@ -153,13 +182,18 @@ def read_policy_file(path: str | Path, game: str = DEFAULT_GAME) -> tuple[dict[s
             f"{path} has the format {metadata['format']!r} {metadata['format_version']!r}; "
             f"this version reads {FORMAT!r} {FORMAT_VERSION!r}"
         )
-    wrong = [key for key, entry in header.items() if key != "__metadata__" and _dtype(entry) not in ("F32", "I32")]
+    wrong = [key for key, entry in header.items() if key != METADATA and _dtype(entry) not in ("F32", "I32")]
     if wrong:
         raise PolicyError(f"{path}: the tensors {', '.join(wrong)} are not of the type that they should have")
     try:
-        return metadata, load(content)
+        tensors = load(content)
     except (SafetensorError, ValueError, OverflowError) as error:
         raise PolicyError(f"{path} is damaged: {error}") from error
+    # After the library has found the header to be whole.
+    written = header[METADATA].get(CHECKSUM)
+    if written is not None and written != checksum(header, memoryview(content)[8 + header_size :]):
+        raise PolicyError(f"{path} is damaged: its content does not have its checksum")
+    return metadata, tensors
 
 
 def _dtype(entry: Any) -> Any:
