@@ -340,7 +340,7 @@ def test_a_run_against_programs_publishes_no_arguments(tmp_path: Path) -> None:
     cautious = Path(__file__).parents[1] / "examples" / "players" / "cautious.py"
     (tmp_path / cautious.name).write_bytes(cautious.read_bytes())
     program = f"exec:30s:{sys.executable} {tmp_path / cautious.name} --token {SECRET} --weights /data/{SECRET}.bin"
-    other = f"exec:{sys.executable} -c 'raise SystemExit' {SECRET}"
+    other = f"exec:30s:{sys.executable} -S {tmp_path / cautious.name} {SECRET}"
     changes = {
         "run": str(tmp_path / "run"),
         "opponents": TINY["opponents"] | {"bots": {"random": 1.0, program: 0.1}},
@@ -351,7 +351,7 @@ def test_a_run_against_programs_publishes_no_arguments(tmp_path: Path) -> None:
     best = tmp_path / "run" / "best.safetensors"
     python = f"exec:{Path(sys.executable).name}"
     rows = [row["against"] for row in read_metadata(best)["evaluation"]]
-    assert rows == [f"{python} cautious.py", f"{python} (failed: random played)"]
+    assert rows == [f"{python} cautious.py", python]
     assert f"| `{python} cautious.py` |" in card_path(best).read_text()
     for path in (best, best.with_name("last.safetensors"), card_path(best)):
         content = path.read_bytes()

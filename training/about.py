@@ -36,8 +36,7 @@ def evaluation_of(config: Config, results: Mapping[str, MatchResult]) -> list[di
     names = _names_in(config)
     return [
         {
-            "against": names[player]
-            + "".join(sorted({f" (failed: {one.stand_in} played)" for one in result.failures})),
+            "against": names[player],
             "games": result.games,
             "seed": result.seed,
             "win_share": result.entries[0].win_share,

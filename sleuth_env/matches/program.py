@@ -85,6 +85,17 @@ def parse_program(text: str) -> tuple[float, list[str] | str]:
     return limit, words if os.name == "posix" else command
 
 
+def _words(text: str) -> list[str]:
+    """Return the words of a program's command.
+
+    Raises:
+        MatchError: see `parse_program`.
+    """
+    _, command = parse_program(text)
+    # On Windows, words keep their quotes.
+    return command if isinstance(command, list) else [word.strip('"') for word in shlex.split(command, posix=False)]
+
+
 def program_name(text: str) -> str:
     """Return what a program is called in what may be published: its own name, without its folder.
 
@@ -95,11 +106,10 @@ def program_name(text: str) -> str:
     ('exec:player', 'exec:python3')
     """
     try:
-        _, command = parse_program(text)
+        words = _words(text)
     except MatchError:
         # Nobody plays it.
         return PREFIX
-    words = command if isinstance(command, list) else [word.strip('"') for word in shlex.split(command, posix=False)]
     named = words[:2] if os.path.isfile("".join(words[1:2])) else words[:1]
     return PREFIX + " ".join(re.split(r"[/\\]", word)[-1] for word in named)
 
@@ -124,9 +134,7 @@ def files_of(text: str) -> list[Path]:
     Raises:
         MatchError: see `parse_program`.
     """
-    _, command = parse_program(text)
-    # On Windows, words keep their quotes.
-    words = command if isinstance(command, list) else [word.strip('"') for word in shlex.split(command, posix=False)]
+    words = _words(text)
     if not os.path.dirname(words[0]):
         words = words[1:]
     # Not Path.is_file, for a word may be longer than any name of a file.
