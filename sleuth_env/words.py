@@ -3,21 +3,40 @@
 Everything here is made of a view, which holds nothing that its seat may not know, and of the legal
 actions. A game with the part `Worded` says it in its own words; of any other the fields of the view
 are listed. `read_answer` is lenient where the notation is strict: it reads what models write around
-an action, but it never guesses.
+an action, but it never guesses: see `statements`, which knows the ways to put something forward.
 Axis letters: ``A`` actions.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .checks import nearest, one_line, shown
 from .game import Game, Told, Worded, check_game, check_options, game_of, has_part, load_game, needed
+from .statements import (
+    BARE,
+    LABELLED,
+    MOST_FRAME_WORDS,
+    NOT_SAID,
+    Unit,
+    Word,
+    has_pairs,
+    is_harmless,
+    may_follow,
+    plain_text,
+    put_forward,
+    sentences,
+    unit_in,
+    with_raw,
+    with_units,
+    without_thoughts,
+    words_of,
+)
 
 # Letters of an answer: what is longer is none, and would take long to search.
 LONGEST_ANSWER = 100_000
@@ -25,27 +44,8 @@ LONGEST_QUOTE = 80
 NUM_EXAMPLES = 4
 # Words of a text that is read as an action typed in short.
 MOST_SHORT_WORDS = 6
-# Objects in an answer that are read as JSON, from the last one back.
-MOST_OBJECTS = 20
-KEYS = ("action", "move", "answer", "choice")
-# Words in the clause of an action that say that it is not meant.
-DENIALS = frozenset(
-    (
-        *("not", "never", "no", "nor", "without", "avoid", "refuse", "wrong", "but", "except", "cannot", "cant"),
-        *("dont", "doesnt", "didnt", "isnt", "wont", "shouldnt", "wouldnt", "couldnt"),
-    )
-)
-
-# Where a clause of an answer ends and another one begins.
-_CLAUSES = re.compile(r"[.!?;,\n]|\b(?:so|then|therefore|thus|hence|instead)\b|\bbut(?=\s+i\b)", re.I)
-_TAGS = re.compile(rf"<({'|'.join(KEYS)})>(.*?)</\1>", re.I | re.S)
-_BOXES = re.compile(r"\\boxed\{(?:\\text\{)?([^{}]*)\}")
-_FENCES = re.compile(r"```[\w-]*\n?(.*?)```", re.S)
-_MARKERS = re.compile(
-    r"(?:\b(?:final answer|answer|action|move|choice)(?: is)?\s*[:=]|\bi(?:'ll| will)? (?:choose|play|take|pick)\b:?)"
-    r"\s*(.*)$",
-    re.I | re.M,
-)
+# Marked parts within one another, such as JSON in a fenced block in a tag.
+MOST_NESTED = 4
 
 
 class AnswerError(ValueError):
@@ -203,10 +203,14 @@ def _slot(choices: tuple[str, ...], nouns: Mapping[str, tuple[Sequence[str], str
 def read_answer(text: Any, options: Any, legal: Any, view: Any = None, game: Game | None = None) -> int:
     """Return the number of the action that an answer in words means.
 
-    Case, punctuation and what models write around an action do not matter: JSON with a key such as
-    ``action``, tags such as ``<answer>``, a fenced block, ``Action: ...``, ``I choose ...``, an action
-    at the end of the last line. Where it may be left out, a part of an action may be missing. What
-    can mean several actions means none.
+    The last sentence decides, but for reasons and courtesies after it. It must name one legal action
+    and put it forward: the action is alone but for markup, or has nothing around it but a label
+    (``Action:``, ``The best move is``), a phrase such as ``I choose`` or ``let me``, a reason before it
+    that ends in ``, so``, or a reason after it (``because ...``, ``to find out ...``). In the same way
+    it may be in JSON with a key such as ``action``, in tags such as ``<answer>``, in ``\\boxed{}`` or in a
+    fenced block. Sentences before, and what is in ``<think>`` tags, may name anything. Case does not
+    matter. Where it may be left out, a part of an action may be missing. What denies an action, doubts
+    it, asks about it, speaks of others or of later, or can mean several actions, means none.
 
     >>> from sleuth_env import Options, read_answer, sleuth
     >>> options = Options(num_players=3)
@@ -223,15 +227,41 @@ def read_answer(text: Any, options: Any, legal: Any, view: Any = None, game: Gam
         game: the game module; default: the game of this package whose options these are.
 
     Raises:
-        AnswerError: it means no legal action, or several.
+        AnswerError: it means no legal action, or several, or does not put forward the one that it names.
         ValueError: no game has such options, or legal are not marks of its actions.
     """
     game = game_for(options, game)
     reader = _Reader(game, options, legal_names(game, options, legal), _record(view))
     if not isinstance(text, str):
         raise reader.error(f"an answer must be a text, got {shown(text)}")
-    name = reader.read(text[-LONGEST_ANSWER:])
+    try:
+        name = reader.read(text[-LONGEST_ANSWER:])
+    except _UnclearError as unclear:
+        raise reader.error(unclear.why if unclear.unknown is None else reader.reason(unclear.unknown)) from None
     return game.parse_action(name, options)
+
+
+class _UnclearError(Exception):
+    """A part of an answer means no legal action; what to say of it takes long to find, and is not always needed.
+
+    Args:
+        why: it does not.
+        unknown: the part, where it is still to be found out why.
+    """
+
+    def __init__(self, why: str = "", unknown: str | None = None) -> None:
+        super().__init__(why)
+        self.why = why
+        self.unknown = unknown
+
+
+class _Named(NamedTuple):
+    """Where a sentence names a legal action, or has the marked part of such a number."""
+
+    start: int
+    end: int
+    name: str
+    unit: int | None
 
 
 class _Reader:
@@ -250,52 +280,128 @@ class _Reader:
         self.legal = legal
         self.view = view
         self.telling = needed(game, Told).telling if has_part(game, Told) else None
-        self._plain = {_plain(name): name for name in legal}
+        self._names = {tuple(plain_text(name).split()): name for name in legal}
+        # The lengths of names by their first word, the longest first: of names in one another it was said.
+        self._lengths: dict[str, list[int]] = {}
+        for words in sorted(self._names, key=len, reverse=True):
+            lengths = self._lengths.setdefault(words[0], [])
+            if len(words) not in lengths:
+                lengths.append(len(words))
 
-    def read(self, text: str) -> str:
-        """Return the name of the action that an answer means."""
-        for found in (_in_json(text), _last(_TAGS, text), _last(_BOXES, text)):
-            if found is not None:
-                return self._meant(found, certain=True)
-        weaker = [_last(_FENCES, text), _last(_MARKERS, text), _last_line(text)]
-        tries = [found for found in weaker if found is not None]
-        for found in tries[:-1]:
-            try:
-                return self._meant(found, certain=True)
-            except AnswerError:
-                # What looked like an answer was something else: the next one is looked at.
-                continue
-        return self._meant(tries[-1] if tries else "", certain=False)
+    def read(self, text: str, depth: int = 0) -> str:
+        """Return the name of the action that an answer means, or a marked part of one."""
+        spoken = without_thoughts(text)
+        if spoken is None:
+            raise _UnclearError("the answer does not go on after its reasoning")
+        whole, units = with_units(spoken)
+        said = sentences(whole)
+        if not said or depth == MOST_NESTED:
+            raise _UnclearError(unknown=spoken)
+        last = len(said) - 1
+        while last > 0 and is_harmless(said[last]) and not self._named(said[last]):
+            last -= 1
+        earlier = [self._said_before(said, number, units, depth) for number in range(last)]
+        try:
+            plainness, name = self._put(said[last], " ".join(said[:last]), units, depth)
+        except _UnclearError:
+            before = max(earlier, default=(NOT_SAID, ""), key=lambda found: found[0])[1]
+            if before and not self._named(said[last]) and not self._known(plain_text(said[last])):
+                line = _quoted(with_raw(said[last], units))
+                raise _UnclearError(f"{line} after it does not say plainly that {before} is meant") from None
+            raise
+        others = [other for plainer, other in earlier if plainer > plainness and other != name]
+        if others:
+            raise _UnclearError(f"{_quoted(spoken)} names several actions: {others[-1]}, {name}")
+        return name
 
-    def _meant(self, said: str, certain: bool) -> str:
-        """Return the name of the action that a part of an answer means.
+    def _said_before(self, said: list[str], number: int, units: list[Unit], depth: int) -> tuple[int, str]:
+        """Return how plainly an earlier sentence puts an action forward, and which; NOT_SAID where it does not."""
+        if not self._named(said[number]):
+            return NOT_SAID, ""
+        try:
+            return self._put(said[number], "", units, depth)
+        except _UnclearError:
+            return NOT_SAID, ""
+
+    def _put(self, sentence: str, earlier: str, units: list[Unit], depth: int) -> tuple[int, str]:
+        """Return how plainly a sentence puts an action forward, and which.
 
         Args:
-            said: the part.
-            certain: whether it is marked as the answer; what is only the last line must end in an action.
-        """
-        plain = _plain(said)
-        if plain in self._plain:
-            return self._plain[plain]
-        found = [name for words, name in self._plain.items() if f" {words} " in f" {plain} "]
-        # Of names within one another the longer one was said.
-        found = [name for name in found if not any(name != other and f" {name} " in f" {other} " for other in found)]
-        if len(found) > 1:
-            raise self.error(f"{_quoted(said)} names several actions: {', '.join(found[:NUM_EXAMPLES])}")
-        if found and self._is_said(said, plain, _plain(found[0])):
-            return found[0]
-        short = self._short(plain)
-        if len(short) == 1:
-            return short[0]
-        if short:
-            raise self.error(f"{_quoted(said)} can mean several actions: {', '.join(short[:NUM_EXAMPLES])}")
-        raise self.error(self._why(said, plain))
+            sentence: one of the answer.
+            earlier: those before it.
+            units: the marked parts of the answer.
+            depth: how many marked parts the answer is in.
 
-    def _is_said(self, said: str, plain: str, words: str) -> bool:
-        """Return whether the only action in a text is meant: it ends the text, and nothing before it denies it."""
-        _, _, after = f" {plain} ".partition(f" {words} ")
-        denied = DENIALS.intersection(_clause_before(said, words).split())
-        return not after.strip() and not denied and not said.rstrip("*_`\"' \n").endswith("?")
+        Raises:
+            _UnclearError: it puts none forward.
+        """
+        raw = with_raw(sentence, units)
+        named = self._named(sentence)
+        if not named:
+            return BARE, self._in_short(sentence, earlier, raw)
+        # Names that share words, as in "choose arrest +1", are readings of one place: one of them must fit.
+        if any(one.end <= other.start for one in named for other in named):
+            several = dict.fromkeys(one.name if one.unit is None else one_line(units[one.unit].raw) for one in named)
+            raise _UnclearError(f"{_quoted(raw)} names several actions: {', '.join(list(several)[:NUM_EXAMPLES])}")
+        fitting = []
+        for one in named:
+            plainness = put_forward(sentence[: one.start], earlier)
+            if plainness and may_follow(sentence[one.end :]) and has_pairs(sentence):
+                fitting.append((plainness, one))
+        if len(fitting) == 1:
+            plainness, one = fitting[0]
+            if one.unit is None:
+                return plainness, one.name
+            return units[one.unit].plainness, self._in_unit(units[one.unit], depth)
+        if named[0].unit is not None:
+            raise _UnclearError(
+                f"{_quoted(raw)} does not say plainly that {one_line(units[named[0].unit].raw)} is meant"
+            )
+        return LABELLED, self._in_short(sentence, earlier, raw)
+
+    def _named(self, sentence: str) -> list[_Named]:
+        """Return where a sentence names legal actions or has marked parts; of names within one another the longer."""
+        words = words_of(sentence)
+        found: list[_Named] = []
+        for place, word in enumerate(words):
+            unit = unit_in(word.plain)
+            name, length = ("", 1) if unit is not None else self._name_at(words, place)
+            end = words[place + length - 1].end
+            if (name or unit is not None) and (not found or end > found[-1].end):
+                found.append(_Named(word.start, end, name, unit))
+        return found
+
+    def _name_at(self, words: Sequence[Word], place: int) -> tuple[str, int]:
+        """Return the longest name of a legal action that begins at a word, and its length; "" and 1 without one."""
+        for length in self._lengths.get(words[place].plain, ()):
+            said = tuple(word.plain for word in words[place : place + length])
+            if said in self._names:
+                return self._names[said], len(said)
+        return "", 1
+
+    def _in_unit(self, unit: Unit, depth: int) -> str:
+        """Return the name of the action that a marked part of an answer means; all that it says must be one action."""
+        names = [self.read(unit.said[0], depth + 1)]
+        for said in unit.said[1:]:
+            with suppress(_UnclearError):
+                names.append(self.read(said, depth + 1))
+        if len(set(names)) > 1:
+            raise _UnclearError(f"{_quoted(unit.raw)} names several actions: {', '.join(dict.fromkeys(names))}")
+        return names[0]
+
+    def _in_short(self, sentence: str, earlier: str, raw: str) -> str:
+        """Return the name of the action that a sentence puts forward as it is typed at the table."""
+        words = words_of(sentence)
+        for first in range(min(len(words), MOST_FRAME_WORDS)):
+            if not put_forward(sentence[: words[first].start], earlier):
+                continue
+            for last in range(min(len(words), first + MOST_SHORT_WORDS) - 1, first - 1, -1):
+                short = self._short(" ".join(word.plain for word in words[first : last + 1]))
+                if short and may_follow(sentence[words[last].end :]) and has_pairs(sentence):
+                    if len(short) == 1:
+                        return short[0]
+                    raise _UnclearError(f"{_quoted(raw)} can mean several actions: {', '.join(short[:NUM_EXAMPLES])}")
+        raise _UnclearError(unknown=raw)
 
     def _short(self, plain: str) -> list[str]:
         """Return what a short text can mean as it is typed at the table."""
@@ -303,8 +409,9 @@ class _Reader:
             return []
         return self.telling.meant(plain, self.legal)
 
-    def _why(self, said: str, plain: str) -> str:
+    def reason(self, said: str) -> str:
         """Return why a part of an answer means no legal action."""
+        plain = plain_text(said)
         if not plain:
             return "the answer is empty"
         hint = ""
@@ -322,11 +429,11 @@ class _Reader:
     def _known(self, plain: str) -> str:
         """Return the longest name of an action, legal or not, that a text has in it."""
         names = (self.game.action_name(action, self.options) for action in range(self.game.num_actions(self.options)))
-        return max((name for name in names if f" {_plain(name)} " in f" {plain} "), key=len, default="")
+        return max((name for name in names if f" {plain_text(name)} " in f" {plain} "), key=len, default="")
 
     def error(self, why: str) -> AnswerError:
         """Return the error that says what is wrong, with what would be right."""
-        last = _plain(why.partition(" is ")[0])
+        last = plain_text(why.partition(" is ")[0])
         near = nearest(last, self.legal, NUM_EXAMPLES) or self._some()
         return AnswerError(
             f"{why}. Answer with one legal action alone, exactly as it is written, for instance: {'; '.join(near)}"
@@ -340,62 +447,9 @@ class _Reader:
         return [self.legal[place] for place in places]
 
 
-def _plain(text: str) -> str:
-    """Return a text in small letters, without punctuation but for the signs of the notation.
-
-    >>> _plain('"Ask +2: Blue_Opal, with FREE."')
-    'ask +2 blue-opal with free'
-    """
-    text = re.sub("[_\u2010-\u2015\u2212]", "-", text.lower()).replace("'", "").replace("\u2019", "")
-    words = (word.strip("-") for word in re.sub(r"[^\w+-]", " ", text).split())
-    return " ".join(word for word in words if word)
-
-
-def _clause_before(text: str, words: str) -> str:
-    """Return what stands before an action, which ends a text, in the same clause.
-
-    >>> _clause_before("I cannot prove it, so I will pass.", "pass")
-    'i will'
-    """
-    clause = ""
-    for piece in reversed(_CLAUSES.split(text)):
-        clause = f"{_plain(piece)} {clause}".strip()
-        if f" {words} " in f" {clause} ":
-            break
-    return f" {clause} ".rpartition(f" {words} ")[0].strip()
-
-
 def _quoted(text: str) -> str:
     line = one_line(text)
     return repr(line if len(line) <= LONGEST_QUOTE else f"...{line[-LONGEST_QUOTE:]}")
-
-
-def _last(pattern: re.Pattern[str], text: str) -> str | None:
-    """Return the last group of the last place where a pattern fits; None where there is no such place."""
-    found = None
-    for match in pattern.finditer(text):
-        found = match[match.re.groups]
-    return found
-
-
-def _last_line(text: str) -> str | None:
-    return next((line for line in reversed(text.splitlines()) if line.strip("`*_ \t")), None)
-
-
-def _in_json(text: str) -> str | None:
-    """Return what the last JSON object of a text that names an action names; None where there is none."""
-    return next(_actions_in(text), None)
-
-
-def _actions_in(text: str) -> Iterator[str]:
-    decoder = json.JSONDecoder()
-    starts = [match.start() for match in re.finditer(r"\{", text)][-MOST_OBJECTS:]
-    for start in reversed(starts):
-        try:
-            found, _ = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            continue
-        yield from (found[key] for key in KEYS if isinstance(found, dict) and isinstance(found.get(key), str))
 
 
 # --- how long a text is ---
