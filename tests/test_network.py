@@ -18,6 +18,7 @@ from training.config import ConfigError, make_config
 from training.decisions import first_offered
 from training.lessons import ACCEPTED, DECLINED, TURN, declining_actions, kinds_of
 from training.network import ActorCritic, card_inputs, make_network, scored
+from training.sparse import SparseRows
 
 VIEW = np.dtype([("hand", "i8"), ("pile", "i8"), ("kept", "i8", 2)])
 
@@ -160,3 +161,24 @@ def test_a_run_can_begin_with_what_is_shipped(name: str):
     assert mine.keys() == policy.network.tensors().keys()
     assert all((mine[key] == array).all() for key, array in policy.network.tensors().items())
     assert "cell.weight" in mine
+
+
+# --- sharper ---
+
+
+@pytest.mark.parametrize(
+    "network", [{"card_network": [8]}, {"hidden": [16, 16]}, {"kind": "relational", "units": 8}], ids=str
+)
+def test_all_logits_are_multiplied_where_a_policy_is_sharpened(network: dict[str, Any]):
+    biased = network | {"initial_bias": {"accuse": -3}}
+    config = make_config({"algorithm": "ppo", "options": {"num_players": 3}, "network": biased})
+    made = make_network(config)
+    size = sleuth.observation_layout(config.options, config.record).size
+    rows = SparseRows.of(np.random.default_rng(1).integers(0, 2, (7, size)).astype(np.float32))
+    with torch.inference_mode():
+        logits, values = made(rows)
+    made.sharpen(4.0)
+    with torch.inference_mode():
+        sharper, same = made(rows)
+    torch.testing.assert_close(sharper, 4 * logits)
+    assert torch.equal(values, same)

@@ -77,6 +77,9 @@ ROWS_EXAMINED = 4096  # at once
 # What a nat of the policy's entropy is worth at first, so that among actions of nearly equal worth
 # none is preferred for the noise of a few deals; it falls linearly to 0.
 ENTROPY = 0.05
+# By this much the logits are multiplied in the end: what the entropy's weight has left of chance in the
+# policy served to learn, and costs wins.
+SHARPNESS = 4.0
 # What needs much memory.
 MEMORY = "--decisions, --batch-size, num_envs or network.hidden"
 
@@ -422,6 +425,8 @@ def _imitate(config: Config, teaching: Teaching, own: dict[str, Any], out: Path)
         train(network, lessons, settings, generator_for(config.seed, "imitation", "minibatches"), show_loss)
     finally:
         screen.close()
+    if lessons.weigh:
+        network.sharpen(SHARPNESS)
     out.parent.mkdir(parents=True, exist_ok=True)
     out = free_name(out, SUFFIX)  # one may have come there while the work was done
     save_policy(network.policy(config, learned), out, package_versions())

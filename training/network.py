@@ -248,6 +248,10 @@ class ActorCritic(nn.Module):
         bias = self.first_bias[: self.units].detach().cpu().numpy().copy()
         return [(weight, bias), *linear_layers(self.policy_net)]
 
+    def sharpen(self, factor: float) -> None:
+        """Multiply all logits: the likelier an action is, the more often it is played."""
+        multiply([self.action_net], factor)
+
     def policy(self, config: Config, steps: int) -> Policy:
         """Return the policy, after ``steps`` decisions, as a player that needs no torch."""
         return numpy_policy(config, self.layers(), self.action_net, self.card_network, steps)
@@ -281,6 +285,14 @@ def set_blocks(blocks: list[nn.Parameter], weight: torch.Tensor) -> None:
     with torch.no_grad():
         for block, part in zip(blocks, weight.split([block.shape[1] for block in blocks]), strict=True):
             block.copy_(part.T)
+
+
+def multiply(layers: Iterable[nn.Module], factor: float) -> None:
+    """Multiply the weights and biases of layers."""
+    with torch.no_grad():
+        for layer in layers:
+            for parameter in layer.parameters():
+                parameter.mul_(factor)
 
 
 def _shapes(layers: Iterable[Layer]) -> list[tuple[int, ...]]:
@@ -371,6 +383,10 @@ class RelationalActorCritic(nn.Module):
         entities = self.inputs.by_entity(features)
         values = self.value(self.network_class.embed(self.critic, entities)[-1]).flatten()
         return self.network_class.forward(self.actor, entities, self.inputs), values
+
+    def sharpen(self, factor: float) -> None:
+        """Multiply all logits, see `ActorCritic.sharpen`."""
+        multiply([self.actor[name] for name in self.network_class.SMALL_LAYERS], factor)
 
     def policy(self, config: Config, steps: int) -> Policy:
         """Return the policy, after ``steps`` decisions, as a player that needs no torch."""
