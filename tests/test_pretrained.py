@@ -48,6 +48,14 @@ def test_it_is_loaded_by_its_name() -> None:
     assert read_metadata("pretrained:3p")["num_players"] == 3
 
 
+@pytest.mark.parametrize("name", pretrained_names())
+def test_those_of_the_package_have_checksums(name: str) -> None:
+    from safetensors import safe_open
+
+    with safe_open(policy_file.located(name), "np") as opened:
+        assert len(opened.metadata()[policy_file.CHECKSUM]) == 64
+
+
 @pytest.mark.usefixtures("shipped")
 def test_an_evaluation_takes_players_and_options_from_it(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
