@@ -27,6 +27,7 @@ from sleuth_env.matches.program import ProgramPlayer, files_of, parse_program
 from sleuth_env.matches.seating import MatchError
 from sleuth_env.matches.table import Table
 from tests.support import follow
+from tests.support.terminal import type_in
 
 ROOT = Path(__file__).parents[1]
 ODD = ROOT / "tests" / "support" / "odd_player.py"
@@ -406,3 +407,15 @@ def test_an_environment_warns_once_of_a_program_that_fails(face: str) -> None:
     assert seats[0] == "seat 0"
     assert len(set(seats)) == len(seats)
     assert all(message.endswith("; random plays there from now on") for message in messages)
+
+
+def test_a_person_is_told_at_once_of_a_program_that_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    type_in(monkeypatch, "quit\n")
+    words = ["play", "--seed", "2", "--seat", "1", "--options", "first_player=seat_0", "--players", "3"]
+    assert main([*words, "--opponents", command("crash")]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "; random plays there from now on." in told.partition("Your turn")[0]
+    assert told.count("has failed as player_0: ") == 1
+    assert told.endswith("You have left the game.")

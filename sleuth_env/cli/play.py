@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..checks import check_number, one_line
 from ..game import DEFAULT_GAME, Game, Transcribed, load_game, needed
 from ..matches.players import make_players
-from ..matches.program import close_programs, failures_of
+from ..matches.program import close_programs
 from ..policies.policy_file import PolicyError, located
 from .arguments import (
     LISTED,
@@ -111,8 +111,6 @@ def run(args: argparse.Namespace) -> int:
         if args.save:
             write_text(args.save, _text_of(session))
             _show(SAVED.format(args.save))
-    for failure in failures_of(session.table.bots):
-        _show(f"{failure.player} failed: {failure.reason}; {failure.stand_in} played for it.")
     return 0
 
 

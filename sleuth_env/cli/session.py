@@ -19,6 +19,7 @@ import numpy as np
 
 from ..checks import nearest, one_line
 from ..game import Believes, Bot, Drawn, Game, MissingPartError, Told, Transcribed, needed, player_name
+from ..matches.program import failures_of
 from ..matches.table import LEARNER_SEAT, Table
 from .screen import columns_for_prose, drawing_size, in_columns, in_paragraphs, in_two_columns, wrapped
 from .streams import WriteError, check_fruitless, leads_nowhere, paste_as_typed, read_line, write_text
@@ -162,6 +163,7 @@ class Session:
         self.actions: list[int] = []
         self.undone = 0 if begun is None else begun.taken_back
         self._decided: list[int] = []  # how many actions had been taken before each of the person's decisions
+        self._failed: set[int] = set()  # seats of programs that have failed
         self._waited: set[int] = set() if begun is None else set(begun.waited)  # the same of what `wait` has taken
         # The most decisions that the person has taken, and how many have been taken back since.
         self._furthest = 0
@@ -222,9 +224,18 @@ class Session:
             self._before = self.view
             acted = self._decide(fresh) if self.table.waiting[0] else self.table.play_round()
             fresh = False
+            self._tell_failures()
             if acted:
                 self._tell_last()
         self._tell_result()
+
+    def _tell_failures(self) -> None:
+        """Say once of each seat that its program has failed, and who plays there now."""
+        for failure in failures_of(self.table.bots):
+            if failure.seat not in self._failed:
+                self._failed.add(failure.seat)
+                who = f"{one_line(failure.player)} has failed as {player_name(failure.seat)}"
+                self._prose(f"{who}: {one_line(failure.reason)}; {failure.stand_in} plays there from now on.")
 
     def look_back(self) -> None:
         """Let the person look back on a finished game until they leave it or the input ends."""
