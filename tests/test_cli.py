@@ -88,6 +88,7 @@ def test_a_match_as_json_says_all_that_was_played(tmp_path: Path, capsys: pytest
         ["evaluate", "p.safetensors", "--against", "random", "--json", "p.safetensors"],
         ["evaluate", "random", "--against", "mine.py:First", "--json", "mine.py"],
         ["play", "--opponents", "mine.py:First", "--save", "mine.py"],
+        ["match", "exec:python3 mine.py --fast", "random", "random", "--json", "mine.py"],
     ],
     ids=" ".join,
 )

@@ -210,11 +210,10 @@ def check_no_player(name: str | None, game: Game, players: Iterable[str]) -> Non
     if name is None:
         return
     # Late, for it imports what plays.
-    from ..matches.players import source_of
+    from ..matches.players import sources_of
 
     for player in players:
-        source = source_of(player, game)
-        if source is not None and are_same(name, source):
+        if any(are_same(name, source) for source in sources_of(player, game)):
             raise CommandError(f"{name} cannot be written: it is the file of the player {player}")
 
 

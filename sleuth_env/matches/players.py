@@ -22,7 +22,7 @@ from ..policies.policy import load_policy
 from ..policies.policy_file import SUFFIX, PolicyError, located, names_file, pretrained_names
 from ..policies.trained import load_model, names_model
 from .imported import FORMS, file_of, import_player, names_code
-from .program import FORM, ProgramPlayer, names_program
+from .program import FORM, ProgramPlayer, files_of, names_program
 from .seating import WHAT_PLAYS, MatchError, Remembering, is_player, seated
 
 Player = str | PathLike[str] | Bot | Remembering
@@ -47,6 +47,19 @@ def source_of(text: str, game: Game) -> Path | None:
     if names_model(text):
         return Path(text)
     return file_of(text) if names_code(text) else None
+
+
+def sources_of(text: str, game: Game) -> list[Path]:
+    """Return the files that a player's name means, of a program those that its command names, see `source_of`.
+
+    Raises:
+        PolicyError: the package has not got a policy of this name.
+        MatchError: a command cannot be split into words.
+    """
+    if names_program(text):
+        return files_of(text)
+    source = source_of(text, game)
+    return [] if source is None else [source]
 
 
 def make_players(

@@ -29,8 +29,8 @@ from ..memory import check_fits
 from .crosstable import TournamentResult, sum_up_tournament
 from .match import deal_seeds, play_games
 from .neighbours import search_current_folder
-from .players import make_players, source_of
-from .program import files_of, names_program
+from .players import make_players, sources_of
+from .program import names_program
 from .rating import FinishedGames
 from .schedule import Plan, Shard, deals_of, games_a_deal, make_shards, seats_of
 from .seating import MatchError
@@ -160,9 +160,7 @@ def _names(players: Any) -> tuple[str, ...]:
 
 def _digest(name: str, game: Game) -> str:
     """Return the hash of the file that a player is read from, of a program those of all; empty where there is none."""
-    source = source_of(name, game)
-    paths = files_of(name) if names_program(name) else [] if source is None else [source]
     try:
-        return " ".join(map(digest_of, paths))
+        return " ".join(map(digest_of, sources_of(name, game)))
     except OSError as error:
         raise MatchError(f"the file of the player {name} cannot be read: {error.strerror or error}") from error
