@@ -458,14 +458,13 @@ def decision(
 def deciding(dtype: DTypeLike, checked_views: Callable[[Records, Records], object]) -> Callable[[Any], Any]:
     """Return a decorator that puts a bot's ``act``, or what is asked like it, behind a check of its arguments.
 
-    What it does not check is its ``kernel``, which tables call (see `unchecked`).
+    What it does not check is its ``kernel``, which tables call (see `unchecked`). What follows the
+    seeds is for the method itself to check.
 
     Args:
         dtype: the game's VIEW.
         checked_views: raises an ArrayError where views are not of the kind of game that rules (RULES
             [1]) say; the bot has these as `rules`.
-
-    What follows the seeds is for the method itself to check.
     """
 
     def decorate(act: Callable[..., Any]) -> Any:
