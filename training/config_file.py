@@ -16,6 +16,8 @@ from sleuth_env.trainer import configurations, names_instead
 MOST_FILE_BYTES = 1 << 20
 # Characters of a value that a message repeats.
 MOST_QUOTED = 80
+# Octal or decimal, and hours or text, depending on the version of YAML.
+AMBIGUOUS = re.compile(r"[-+]?(0[\d_]|\d[\d_]*:)")
 
 
 class ConfigError(ValueError):
@@ -48,6 +50,13 @@ class Loader(yaml.SafeLoader):
             raise yaml.constructor.ConstructorError(
                 None, None, f"{shown(node.value)} cannot be read as {kind}", node.start_mark
             ) from error
+        if isinstance(value, int | float) and AMBIGUOUS.match(node.value):
+            raise yaml.constructor.ConstructorError(
+                None,
+                None,
+                f"{node.value} is not the same number in every YAML: write plain decimal digits",
+                node.start_mark,
+            )
         if isinstance(value, int) and value.bit_length() > 64:
             raise yaml.constructor.ConstructorError(None, None, "a whole number of more than 64 bits", node.start_mark)
         return value
