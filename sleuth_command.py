@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NoReturn, TextIO
 
@@ -78,8 +79,12 @@ def noted_signals() -> Iterator[list[int]]:
         echo = time.monotonic() - last < ECHO and number not in TYPED
         last = time.monotonic()
         came.append(number)
-        if not echo:
+        if echo:
+            return
+        if not _held:
             raise KeyboardInterrupt
+        _held[-1].came = True
+        _held[-1].stop()
 
     def dropped(report: Any) -> None:
         """Raise a dropped exception of ours again, when the callback is left; report any other."""
@@ -98,6 +103,39 @@ def noted_signals() -> Iterator[list[int]]:
             yield came
     finally:
         sys.unraisablehook = report_before
+
+
+@dataclass(eq=False)
+class _Held:
+    """What must not be broken off.
+
+    Args:
+        stop: asks it to end.
+        came: whether it has been asked to.
+    """
+
+    stop: Callable[[], object]
+    came: bool = False
+
+
+_held: list[_Held] = []
+
+
+@contextmanager
+def stopped_by(stop: Callable[[], object]) -> Iterator[None]:
+    """Within it, what asks the process to stop calls a function; KeyboardInterrupt is raised at the end.
+
+    It is for what must not be broken off just anywhere, such as an event loop, which would hand the
+    exception to whatever it is doing.
+    """
+    held = _Held(stop)
+    _held.append(held)
+    try:
+        yield
+    finally:
+        _held.remove(held)
+        if held.came:
+            raise KeyboardInterrupt
 
 
 def interrupt_main_thread(number: int) -> None:

@@ -10,6 +10,7 @@ Axis letters: ``A`` actions.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -164,8 +165,13 @@ def legal_lines(game: Game, names: Sequence[str]) -> list[str]:
     """
     if not names:
         return ["You have no legal action."]
-    nouns = needed(game, Worded).wording.NOUNS if has_part(game, Worded) else {}
-    lines = [" ".join(_slot(choices, nouns) for choices in pattern) for pattern in grouped(names)]
+    nouns = dict(needed(game, Worded).wording.NOUNS) if has_part(game, Worded) else {}
+    patterns = grouped(names)
+    slots = Counter(choices for pattern in patterns for choices in pattern if len(choices) > 1)
+    others = next((choices for choices, times in slots.items() if times > 1 and choices[0][0] == "+"), ())
+    if others:
+        nouns["PLAYER"] = others, f"one of {' '.join(others)}"
+    lines = [" ".join(_slot(choices, nouns) for choices in pattern) for pattern in patterns]
     used = [
         f"{noun}: {meaning}." for noun, (_, meaning) in nouns.items() if any(noun in line.split() for line in lines)
     ]
@@ -456,7 +462,7 @@ def _quoted(text: str) -> str:
 
 
 def most_tokens(text: str) -> int:
-    """Return a number of tokens that a text has at most in the tokenizers of today's language models.
+    """Return a number of tokens that a text hardly exceeds in the tokenizers of today's language models.
 
     Each digit and sign counts one, and so do the end of a line and a space before a digit; each word
     counts one for every four letters begun, with the space before it. See docs/language_models.md, "How long it is".

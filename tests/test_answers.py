@@ -310,6 +310,17 @@ def test_an_answer_that_is_refused_is_told_why(game: str, text: str, why: str) -
         read(game, text)
 
 
+def test_a_mere_number_may_be_that_of_a_player_or_of_a_line_and_means_nothing() -> None:
+    module, options, _ = GAMES["holmes"]
+    names = [module.action_name(action, options) for action in range(module.num_actions(options))]
+    for choices in (["from +0", "from +1"], ["arrest +1", "arrest +2"]):
+        legal = np.isin(names, choices)
+        for text in ("1", "I choose 1", "Action: 1", '{"action": 1}'):
+            with pytest.raises(AnswerError, match="is not an action"):
+                read_answer(text, options, legal)
+        assert names[read_answer("+1", options, legal)] == choices[choices[0] == "from +0"]
+
+
 def test_of_names_that_share_a_word_the_one_that_fits_is_meant() -> None:
     module, options, _ = GAMES["holmes"]
     every = np.ones(module.num_actions(options), np.uint8)

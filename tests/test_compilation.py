@@ -40,6 +40,7 @@ for words in (
     "play --seed 1 --save game.txt",
     "replay game.txt --viewpoint player_0 --odds",
     "replay game.txt --reveal",
+    "replay game.txt --viewpoint player_0 --review",
 ):
     sys.stdin = io.StringIO("odds\\nsheet\\nlegal\\n1\\n\\nodds\\nquit\\n")
     assert main(words.split()) == 0, words
@@ -47,7 +48,7 @@ for words in (
 ENVIRONMENTS = """
 import gymnasium
 import numpy as np
-from sleuth_env import SleuthVecEnv, SleuthVectorEnv, sleuth, sleuth_v0
+from sleuth_env import SleuthVecEnv, SleuthVectorEnv, belief_in_game, sleuth, sleuth_v0, text_observation
 rng = np.random.default_rng(1)
 for record in ("sheet", "raw", "exact"):
     env = sleuth_v0.env(num_players=5, missing=1, record=record)
@@ -58,6 +59,8 @@ for record in ("sheet", "raw", "exact"):
         observation, _, terminated, truncated, _ = env.last()
         env.step(None if terminated or truncated else int(observation["action_mask"].argmax()))
     env.unwrapped.belief("player_0").missing_sets
+    belief_in_game(env.unwrapped.game_text(), "player_0", 1)
+    text_observation(env.unwrapped.view("player_0"), env.unwrapped.options)
     for name in ("float32", "int8"):
         envs = SleuthVectorEnv(3, record=record, dtype=name, threads=2)
         envs.reset(seed=1)

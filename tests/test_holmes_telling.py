@@ -169,6 +169,12 @@ def test_the_rules_begin_with_the_goal_in_three_sentences(options: Options) -> N
     assert ("1 case at the latest" in first) == (options.cases == 1)
 
 
+def test_where_cases_are_paid_for_the_goal_is_to_close_them() -> None:
+    first = telling.rules(Options(num_players=3, cases=1, reward="case"))[0]
+    assert first.endswith("What counts is every case that you close, and nothing else.")
+    assert "points" not in first
+
+
 def test_every_phase_has_a_prompt() -> None:
     assert len(telling.PROMPTS) == len(PHASES)
 

@@ -114,10 +114,14 @@ def model(text: str, chance: random.Random) -> str:
     """Choose an action from the text alone, as a language model would: one line, one word of each choice."""
     lines = text.splitlines()
     lines = lines[next(k for k, line in enumerate(lines) if line.startswith("Legal actions")) + 1 :]
+    # What a capital word stands for; the first word of it is one.
+    nouns = {"QUESTION": ["opal", "blue-pair"], "GEM": ["green-pearl-cluster"]}
+    for noun, meaning in (line.split(": ") for line in lines if ": " in line):
+        nouns.setdefault(noun, re.findall(r"[+]\d", meaning) or [meaning.partition(",")[0]])
     lines = [line for line in lines if ": " not in line]
     line = chance.choice([line for line in lines if not line.startswith(("accuse", "final"))] or lines)
     line = re.sub(r"\{([^}]*)\}", lambda match: chance.choice(match[1].split()), line)
-    line = line.replace("QUESTION", chance.choice(["opal", "blue-pair"])).replace("GEM", "green-pearl-cluster")
+    line = re.sub(r"[A-Z]+", lambda match: chance.choice(nouns[match[0]]), line)
     return chance.choice([line, f"I choose {line}.", f'{{"action": "{line}"}}', f"Well...\n**{line.upper()}**"])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice, pairwise
@@ -115,12 +116,17 @@ def views_of_all(options: Any, seed: int, most: int) -> Iterator[Any]:
 @pytest.mark.parametrize("options", VARIANTS, ids=name_of)
 def test_the_lines_of_legal_actions_say_all_of_them_and_no_other(options: Any) -> None:
     game = game_of(options)
-    nouns = game.wording.NOUNS  # type: ignore[attr-defined]
+    others = tuple(f"+{k}" for k in range(1, options.num_players))
     for _, legal in decisions(options, "random", 5, 30):
         names = legal_names(game, options, legal)
+        nouns = dict(game.wording.NOUNS)  # type: ignore[attr-defined]
         read: list[str] = []
         for line in legal_lines(game, names)[1:]:
-            if line.partition(":")[0] not in nouns:
+            noun, _, meaning = line.partition(": ")
+            if noun == "PLAYER":
+                nouns[noun] = meaning.removeprefix("one of ").rstrip(".").split(), ""
+                assert set(nouns[noun][0]) <= {"+0", *others}
+            elif noun not in nouns:
                 read += expanded(line, nouns)
         assert sorted(read) == sorted(names)
 
@@ -145,6 +151,39 @@ def test_the_rules_say_the_forms_of_the_actions() -> None:
     assert "arrest +K: " in rules_text(holmes.Options())
 
 
+OTHER_VALUES: list[Any] = [
+    sleuth.Options(4, missing=2),
+    sleuth.Options(4, winners=2),
+    sleuth.Options(4, double_interrogation=True),
+    sleuth.Options(4, super_sleuth=True),
+    sleuth.Options(4, first_player="seat_0"),
+    sleuth.Options(4, accuse="own_turn"),
+    sleuth.Options(4, offer_order="clockwise"),
+    sleuth.Options(4, winners=2, announce_result=False),
+    sleuth.Options(4, last_survivor_wins=True),
+    sleuth.Options(4, max_turns=7),
+    holmes.Options(4, cases=2),
+    holmes.Options(4, fast_play=True),
+    holmes.Options(4, new_case_location="city"),
+    holmes.Options(4, after_alibi="left_of_alibi"),
+    holmes.Options(4, must_arrest=True),
+    holmes.Options(4, guilty_hand="discarded"),
+    holmes.Options(4, reward="rank"),
+    holmes.Options(4, reward="points"),
+    holmes.Options(4, reward="case"),
+    holmes.Options(4, max_turns=7),
+]
+
+
+def test_the_rules_are_those_of_the_options() -> None:
+    by_options = {options: rules_text(options) for options in [sleuth.Options(4), holmes.Options(4), *OTHER_VALUES]}
+    assert len(set(by_options.values())) == len(by_options)
+    for options in (sleuth.Options(4), holmes.Options(4)):
+        changed = [name_of(other) for other in OTHER_VALUES if type(other) is type(options)]
+        for name in vars(options):
+            assert name == "num_players" or any(f"-{name}=" in other for other in changed), name
+
+
 # --- short enough ---
 
 
@@ -159,12 +198,40 @@ def test_an_observation_of_four_players_is_short_enough(options: Any, bot: str) 
 
 @pytest.mark.parametrize("options", VARIANTS[:4], ids=name_of)
 def test_it_still_is_at_the_end_of_a_game_in_which_everything_is_asked(options: Any) -> None:
+    for view, legal in islice(decisions_of_askers(options), 1500, None, 7):
+        text = text_observation(view, options, legal)
+        assert most_tokens(text) <= MOST, text
+
+
+def decisions_of_askers(options: Any) -> Iterator[tuple[Any, np.ndarray]]:
+    """Iterate over a game of players who ask each player everything, and first what was asked least."""
     rules = sleuth.make_rules(options)
-    for states in play(options, 2, PATIENT).states[-40:]:
-        if states["actor"][0] >= 0:
-            view, legal = received(rules, options, states)
-            text = text_observation(view, options, legal)
-            assert most_tokens(text) <= MOST, text
+    kernels = kernels_of(sleuth)
+    names = [sleuth.action_name(action, options) for action in range(sleuth.num_actions(options))]
+    asks = sleuth.action_blocks(options)["ask"]
+    states = sleuth.new_states(1)
+    kernels.deal(rules, states, np.array([2], np.uint64))
+    rng = np.random.default_rng(1)
+    asked: Counter[tuple[int, str]] = Counter()
+    taken = np.zeros(1, np.uint8)
+    rewards = np.zeros((1, options.num_players))
+    while (seat := int(states["actor"][0])) >= 0:
+        view, legal = received(rules, options, states)
+        yield view, legal
+        actions = rng.permutation(np.flatnonzero(legal))
+        questions = [action for action in actions if asks.start <= action < asks.stop]
+        if questions:
+            action = min(questions, key=lambda ask: asked[seat, question_of(names[ask])])
+            asked[seat, question_of(names[action])] += 1
+        else:
+            # Whoever must accuse must.
+            action = next((action for action in actions if names[action] in ("pass", "exchange")), actions[0])
+        kernels.step(rules, states, np.array([action]), taken, rewards)
+
+
+def question_of(name: str) -> str:
+    """Return an action that asks without the card that pays for it."""
+    return name.partition(" with ")[0]
 
 
 # --- nothing that a seat cannot know ---

@@ -17,12 +17,22 @@ from typing import Any
 
 import numpy as np
 
+from sleuth_command import stopped_by
+
 from ..checks import nearest, one_line
 from ..game import Believes, Bot, Drawn, Game, MissingPartError, Told, Transcribed, needed, player_name
 from ..matches.program import failures_of
 from ..matches.table import LEARNER_SEAT, Table
 from .screen import columns_for_prose, drawing_size, in_columns, in_paragraphs, in_two_columns, wrapped
-from .streams import WriteError, check_fruitless, leads_nowhere, paste_as_typed, read_line, write_text
+from .streams import (
+    WriteError,
+    check_fruitless,
+    leads_nowhere,
+    no_longer_than_a_line,
+    paste_as_typed,
+    read_line,
+    write_text,
+)
 
 COMMANDS = {
     "help": "this text; ? and h are short for it",
@@ -75,8 +85,11 @@ class Begun:
 
 def line_reader() -> Callable[[str, Sequence[str]], str]:
     """Return a function that reads a line: with completion on a terminal, else plainly."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return read_plainly
+    return prompt_reader() if sys.stdin.isatty() and sys.stdout.isatty() else read_plainly
+
+
+def prompt_reader() -> Callable[[str, Sequence[str]], str]:
+    """Return a function that reads a line from a terminal; what asks the process to stop leaves the prompt."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
     from prompt_toolkit.shortcuts import CompleteStyle
@@ -85,9 +98,28 @@ def line_reader() -> Callable[[str, Sequence[str]], str]:
     roomy = shutil.get_terminal_size().lines >= ROOMY
     style = CompleteStyle.COLUMN if roomy else CompleteStyle.READLINE_LIKE
     session: PromptSession[str] = PromptSession(key_bindings=paste_as_typed(), complete_style=style)
-    return lambda prompt, words: session.prompt(
-        prompt, completer=WordCompleter(list(words), ignore_case=True, sentence=True)
-    )
+    session.default_buffer.on_text_insert += no_longer_than_a_line
+    stopping = False
+
+    def stop() -> None:
+        """Leave the prompt, wherever it is."""
+        nonlocal stopping
+        stopping = True
+        if session.app.loop is not None and not session.app.loop.is_closed():
+            session.app.loop.call_soon_threadsafe(leave)
+
+    def leave() -> None:
+        """Leave the prompt if that has been asked for; also when it has only begun."""
+        future = session.app.future
+        if stopping and future is not None and not future.done():
+            session.app.exit(exception=KeyboardInterrupt)
+
+    def read(prompt: str, words: Sequence[str]) -> str:
+        completer = WordCompleter(list(words), ignore_case=True, sentence=True)
+        with stopped_by(stop):
+            return session.prompt(prompt, completer=completer, pre_run=leave)
+
+    return read
 
 
 def read_plainly(prompt: str, words: Sequence[str]) -> str:

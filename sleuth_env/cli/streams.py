@@ -16,6 +16,7 @@ from ..files import read_bytes, write_atomically
 from .arguments import CommandError, why_not_writable
 
 if TYPE_CHECKING:
+    from prompt_toolkit.buffer import Buffer
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 # The signs of a drawing where the terminal's encoding lacks them, as in the locale C. Python's own
@@ -25,6 +26,7 @@ PLAIN = str.maketrans({"·": ".", "─": "-", "═": "=", "│": "|", "…": "~"
 
 # Characters. An endless line must not fill the memory.
 LONGEST_LINE = 100_000
+LONGEST_TYPED = 1000
 # A longer text that is pasted is none that anybody means for a prompt.
 LONGEST_PASTE = 20_000
 # Lines, or decisions, in a row of which nothing comes.
@@ -164,6 +166,12 @@ def paste_as_typed() -> KeyBindings:
         event.key_processor.feed_multiple([KeyPress(key) for key in keys], first=True)
 
     return bindings
+
+
+def no_longer_than_a_line(buffer: Buffer) -> None:
+    """Cut what is typed off where it is longer than anything that is meant: it takes ever longer to draw."""
+    if len(buffer.text) > LONGEST_TYPED:
+        buffer.text = buffer.text[:LONGEST_TYPED]
 
 
 def called(name: str) -> str:

@@ -104,6 +104,14 @@ FORMS = {
     "pass": "play no other card, keep the card drawn, do not counter, do not arrest or escape, as the case may be",
 }
 HEADINGS: dict[str, str] = {}
+# What is played for, by the option `reward`.
+TOKENS = "Books, Villain tokens, I Say tokens and Telegrams together"
+GOALS = {
+    "winner": f"Whoever then has most points wins: {TOKENS}",
+    "rank": f"Whoever then has most points wins ({TOKENS}), and every place counts",
+    "points": f"Whoever then has most points wins ({TOKENS}), and every point counts",
+    "case": "What counts is every case that you close, and nothing else",
+}
 PROMPTS = {
     TURN: "your turn",
     SECOND: "another card, or pass (Enter: pass)",
@@ -389,9 +397,14 @@ def meant(typed: str, names: Iterable[str]) -> list[str]:
 
 
 def _is_short_for(typed: list[str], name: list[str]) -> bool:
-    """Return whether typed words are those of an action, but for fillers and a target that is left out."""
+    """Return whether typed words are those of an action, but for fillers and a target that is left out.
+
+    A mere number is none: it may be that of a player or of a line in a list.
+    """
     first = typed[0]
     if first in FILLERS and first not in ("on", name[0]):
+        return False
+    if all(word.isdecimal() for word in typed):
         return False
     words = [f"+{word}" if word.isdecimal() else word for word in typed if word not in FILLERS]
     content = [word for word in name if word not in FILLERS]
@@ -422,12 +435,17 @@ def rules(options: Options) -> list[str]:
         if options.fast_play
         else f"Whoever begins a turn with {CARDS['deduction_hand']} cards or more may play a second one."
     )
+    must = "must" if options.must_arrest else "may"
+    left = "other Villains"
+    left += " and the rest of the arrested hand" if options.guilty_hand == "discarded" else ""
+    begins = "begins in the city" if options.new_case_location == "city" else "begins where the last one has ended"
+    after_alibi = ", and the player to the left of its user is next" if options.after_alibi == "left_of_alibi" else ""
     return [
         "Somewhere in the players' hands are Villains: arrest a player who holds one and you close the case and take a "
         "Book, or hold nothing but Villains (and Interrupts) yourself and escape with their tokens. "
         "Cases follow one another, and tokens are kept; the game ends "
         f"{end}. "
-        "Whoever then has most points wins: Books, Villain tokens, I Say tokens and Telegrams together.",
+        f"{GOALS[options.reward]}.",
         "On your turn play a card that is Suitable to the Current card: one that its list names. Where the list says "
         "similar-location, it is a location of the kind that the Location marker shows, city or country. If you hold "
         "no Suitable card you draw; a Suitable card that is drawn is played at once. " + more,
@@ -436,12 +454,14 @@ def rules(options: Options) -> list[str]:
         "suspicion, detective and others make a player draw; clue and disguise let you look at cards of theirs; "
         "telegram gives them a token that costs points; constabulary gives them a card of yours.",
         "arrest takes a player's whole hand: with a Villain in it the case is closed; without one you keep the cards "
-        "and they draw as many. The value of all cards still held by the others decides which Book you get.",
+        "and they draw as many. The value of the Villains that you have caught and of all cards that the others still "
+        f"hold, {left} left out, decides which Book you get. Whoever sees a Villain by sherlock-holmes or dr-watson "
+        f"{must} arrest that player. A new case {begins}.",
         "Whoever has no card left, or only Interrupts, must make an Impromptu Arrest at once.",
-        "Interrupts answer: alibi (then everybody passes a card to the right) and mastermind (all hands move to the "
-        "right, and its player has the next turn).",
+        f"Interrupts answer: alibi (then everybody passes a card to the right{after_alibi}) and mastermind (all hands "
+        "move to the right, and its player has the next turn).",
         "The sheet shows who may hold each Villain: yes, ? perhaps, a dot not. +1 is the player to your left, and so "
-        "on.",
+        f"on. After {options.max_turns} turns the game is stopped.",
     ]
 
 

@@ -249,7 +249,7 @@ def belief_in_game(game: str | GameRecord, player: str | int, step: int | None =
     if step is not None and step not in range(last + 1):
         raise NotationError(f"the game has the steps 0 to {last}, got {step!r}")
     state = record.last_state if step is None else afterwards[int(step)]
-    states = np.frombuffer(state.tobytes(), state.dtype)
+    states = np.frombuffer(bytearray(state.tobytes()), state.dtype)
     rules = make_rules(record.options)
     views = np.zeros(1, VIEW)
     view(rules, states, np.array([seat], np.int64), views)

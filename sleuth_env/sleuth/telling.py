@@ -347,7 +347,11 @@ def rules(options: Options) -> list[str]:
     first = (
         "the first to do so wins" if options.winners == 1 else f"the first {options.winners} to do so take the places"
     )
-    when = "After every answer, and on your turn," if options.accuse == "any_time" else "On your turn"
+    order = "clockwise from whoever asked" if options.offer_order == "clockwise" else "in an order that nobody sees"
+    when = f"On your turn, and after every answer ({order})," if options.accuse == "any_time" else "On your turn"
+    secret = "what you named" if options.announce_result else "what you named, or whether you were right"
+    last = "all others are out you win" if options.last_survivor_wins else "everybody is out nobody wins"
+    begins = "player_0 begins" if options.first_player == "seat_0" else "Who begins is drawn"
     lines = [
         f"{missing[options.missing]} missing; all the others are in the players' hands or open on the table. "
         f"Ask the others how many gems of a kind they hold, and deduce what is missing from the answers. "
@@ -360,8 +364,8 @@ def rules(options: Options) -> list[str]:
         + ("." if options.super_sleuth else "; if the question has two words, you alone are shown the matching gems."),
         "Instead you may exchange your four search cards, or ask a final question: free, and any question at all, "
         "but you must accuse right after it.",
-        f"{when} you may accuse. Nobody else learns what you named. If you are wrong you are out of the race, but "
-        "you keep answering.",
+        f"{when} you may accuse. Nobody else learns {secret}. If you are wrong you are out of the race, but you keep "
+        f"answering; when {last}. {begins}; after {options.max_turns} turns the game is stopped.",
         "The sheet shows who may have each gem: 1, 2, ... is the player so many places to your left (+1, +2, ...), "
         "? means that it may be missing, a dot that it cannot be there.",
     ]

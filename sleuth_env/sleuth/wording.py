@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..game import names_from
-from .cards import GEMS, NUM_SEARCH_CARDS, QUESTIONS, Options
+from .cards import ELEMENTS, GEMS, NUM_SEARCH_CARDS, QUESTIONS, Options
 from .checked import one_view
 from .drawing.scene import status_lines
 from .notation import PHASE_NAMES, event_text, gem_name, gem_names, question_name, search_card_name, search_card_names
@@ -26,6 +26,13 @@ NOUNS = {
         tuple(question_name(question) for question in range(len(QUESTIONS))),
         "a colour, kind or type, or two of them in this order, such as opal or blue-pair",
     ),
+    **{
+        element.upper(): (
+            tuple(question_name(q) for q, question in enumerate(QUESTIONS) if element in question),
+            f"{element}, or two words with {element}",
+        )
+        for element in ELEMENTS
+    },
     "GEM": (tuple(gem_name(gem) for gem in range(len(GEMS))), "COLOUR-KIND-TYPE, such as blue-opal-pair"),
 }
 CARD_NAMES = tuple(search_card_name(card) for card in range(NUM_SEARCH_CARDS))
@@ -143,7 +150,7 @@ def _gem_lines(known: Mapping[str, Any]) -> Iterator[str]:
     yield f"On the table: {' '.join(known['table']) or 'none'}"
     for label, seat in known["seats"].items():
         if seat["shown_to_you"]:
-            yield f"Shown to you by {label}: {' '.join(seat['shown_to_you'])}"
+            yield f"Shown by {label}: {' '.join(seat['shown_to_you'])}"
 
 
 def _seat_lines(known: Mapping[str, Any]) -> Iterator[str]:
@@ -160,6 +167,7 @@ def _answer_lines(known: Mapping[str, Any]) -> Iterator[str]:
     """Iterate over the lines of a table of all announced numbers, and of all search cards that were used.
 
     A search card has the name of its question; so a row is about both. Those with a free element follow.
+    A question such as red-opal is found in the line of red- as opal.
     """
     seats = known["seats"]
     letters = _letters(seats)
@@ -167,14 +175,26 @@ def _answer_lines(known: Mapping[str, Any]) -> Iterator[str]:
     asked = set().union(*(seat["answers"] for seat in seats.values()))
     rows = [name for name in NOUNS["QUESTION"][0] if name in asked or used[name] != "."]
     if rows:
-        yield "Answers: who asked, and number of matching gems (. nobody). Card: who ever paid with it, * discarded."
+        yield "Answers: who asked, and number of matching gems (. nobody). Card: who paid with it, * discarded."
         yield f"QUESTION {' '.join(seats)} card"
-        for name in rows:
-            cells = (_cell(seat, name, letters) for seat in seats.values())
-            yield f"{name} {' '.join(cells)} {used[name]}"
+        yield from _rows(
+            {name: [*(_cell(seat, name, letters) for seat in seats.values()), used[name]] for name in rows}
+        )
     free = [f"{card} {used[card]}" for card in CARD_NAMES[len(QUESTIONS) :] if used[card] != "."]
     yield from [f"Cards: {', '.join(free)}"] if free else []
     yield f"Draw pile: {known['draw_pile']} search cards."
+
+
+def _rows(rows: Mapping[str, list[str]]) -> Iterator[str]:
+    """Iterate over the lines of a table; questions of two words share a line with those that begin alike."""
+    pairs: dict[str, list[str]] = {}
+    for name, cells in rows.items():
+        first, _, second = name.partition("-")
+        if second:
+            pairs.setdefault(first, []).append(f"{second} {' '.join(cells)}")
+        else:
+            yield f"{name} {' '.join(cells)}"
+    yield from (f"{first}-: {'; '.join(group)}" for first, group in pairs.items())
 
 
 def _letters(seats: Mapping[str, Any]) -> dict[str, str]:
