@@ -121,6 +121,7 @@ FIRST_PARTY = {
     ),
     "holmes/doors": ("doors", "game", "game_doors", "holmes"),
     "holmes/notation": ("game", "naming", "holmes.cards", "holmes.state"),
+    "holmes/board": ("game", "holmes"),
     "holmes/wording": ("game", "holmes"),
     "holmes/review": ("game", "game_doors", "holmes"),
     "holmes/telling": ("game", "game_doors", "holmes"),
