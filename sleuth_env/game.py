@@ -510,6 +510,14 @@ class Telling(Protocol):
         """Return why an action may lose the game although nothing forces it; "" if it does not."""
         ...
 
+    def unasked(self, options: Any, view: Any, /) -> Any:
+        """Return what whoever has a view knows (VIEW record) besides that an offer is theirs to answer now.
+
+        Before and after it they know as much, whoever else is asked first; a view without an offer
+        is returned as it is.
+        """
+        ...
+
     def proved(self, options: Any, view: Any, /) -> bool:
         """Return whether whoever has a view can prove all that they need to win.
 
@@ -668,6 +676,9 @@ class Board(Protocol):
 
     Seats are called "you", "+1", "+2", ..., as in `Wording.facts`.
     """
+
+    TITLE: str  # the name of the game as people write it
+    CHANCE: str  # what `best_chance` is, in words
 
     def sheet(self, options: Any, view: Any, /) -> dict[str, Any]:
         """Return what the viewer can tell of where every item is.

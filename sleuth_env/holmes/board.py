@@ -18,6 +18,9 @@ from .notation import title_name
 from .records import one_view
 from .wording import PILE
 
+TITLE = "I Say, Holmes!"
+CHANCE = "estimated chance that the likeliest opponent holds a Villain"
+
 
 def sheet(options: Options, seen: Any) -> dict[str, Any]:
     """Return who holds copies of every title, may hold some, or cannot, as plain data.

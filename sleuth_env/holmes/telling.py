@@ -86,6 +86,7 @@ __all__ = [
     "rules",
     "seat_names",
     "tell_game",
+    "unasked",
     "unsaid",
     "view_of",
 ]
@@ -522,6 +523,11 @@ def _open_points(seen: Any, k: int, rules: Any) -> int:
     points = sum(int(rules["book_points"][b]) for b in range(NUM_BOOKS) if int(seen["books"][k]) >> b & 1)
     villains = int(seen["villain_tokens"][k])
     return points + sum(int(rules["villain_points"][v]) for v in range(len(VILLAINS)) if villains >> v & 1)
+
+
+def unasked(options: Options, seen: Any) -> Any:
+    """Return what a player knows (one VIEW record): there are no offers in this game."""
+    return one_view(options, seen, "seen")[0]
 
 
 def proved(options: Options, seen: Any) -> bool:

@@ -18,6 +18,9 @@ from .drawing.scene import HELD, MISSING, OPEN, TABLE, YOURS, Square, make_panel
 from .notation import gem_name
 from .wording import seat_labels
 
+TITLE = "Sleuth"
+CHANCE = "chance that the likeliest gem is missing"
+
 
 def sheet(options: Options, seen: Any) -> dict[str, Any]:
     """Return what a viewer can tell of every gem card without counting deals, as plain data.

@@ -69,6 +69,7 @@ __all__ = [
     "seat_names",
     "tell_game",
     "told_view",
+    "unasked",
     "unsaid",
     "view_of",
 ]
@@ -199,10 +200,15 @@ def _action_words(options: Options, move: Move) -> str:
 
 def told_view(options: Options, state: Any, seat: int) -> np.void:
     """Return what a seat knows as a story shows it (VIEW record): not whether it is the one offered to accuse now."""
-    seen = view_of(options, state, seat)
-    if seen["phase"] == OFFER:
-        seen["to_act"] = 0
-    return seen
+    return unasked(options, view_of(options, state, seat))
+
+
+def unasked(options: Options, seen: Any) -> np.void:
+    """Return what a player knows (one VIEW record) besides that they are the one offered to accuse now."""
+    views = one_view(options, seen, "seen").copy()
+    if views["phase"][0] == OFFER:
+        views["to_act"] = 0
+    return views[0]
 
 
 def is_shown(options: Options, question: int) -> bool:
