@@ -304,13 +304,13 @@ class Lobby:
 
         Args:
             token: of a seat.
-            seed: see `make_table`.
+            seed: settles the game; None: the same as before.
 
         Raises:
             LobbyError: the game is not over, and somebody else plays, too; or the seed is wrong.
         """
         place, _ = await self.find(token)
-        new_seed = _read_seed(seed)
+        new_seed = place.about.seed if seed is None else _read_seed(seed)
         async with place.lock:
             if not place.room.finished and len(place.room.people) > 1:
                 raise LobbyError(f"{UNFINISHED}, and you do not play alone")
