@@ -202,7 +202,8 @@ def test_for_a_seat_to_which_nobody_listens_no_message_is_made(monkeypatch: pyte
     for _ in range(4):
         seat = told.room.sitting.actor
         number = int(told.room.sitting.table.decisions[0, seat])
-        told.room.act(seat, number, next(iter(told.room.sitting.legal())))
+        legal = list(told.room.sitting.legal())
+        told.room.act(seat, number, "pass" if "pass" in legal else legal[0])
         told.room.play_on()
     assert len(told.sent[1]) == before
 

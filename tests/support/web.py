@@ -20,7 +20,7 @@ from websockets.asyncio.client import ClientConnection
 from sleuth_env.web.lobby import Allowed, Limits, Lobby
 from sleuth_env.web.server import make_app
 
-PATIENCE = 120  # seconds: kernels may have to be compiled first
+PATIENCE = 40  # seconds: kernels may have to be compiled first
 Message = dict[str, Any]
 Chooser = Callable[[Message], str]
 
@@ -70,6 +70,16 @@ async def next_of(connection: ClientConnection, kind: str) -> Message:
     while (message := await received(connection))["type"] != kind:
         pass
     return message
+
+
+async def until_the_end(connection: ClientConnection) -> list[Message]:
+    """Return all messages that come before the connection ends."""
+    messages = []
+    try:
+        while True:
+            messages.append(await received(connection))
+    except websockets.ConnectionClosed:
+        return messages
 
 
 async def decide(connection: ClientConnection, decision: Any, action: Any) -> None:
