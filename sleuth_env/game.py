@@ -510,6 +510,10 @@ class Telling(Protocol):
         """Return why an action may lose the game although nothing forces it; "" if it does not."""
         ...
 
+    def doubts(self, options: Any, view: Any, actions: Iterable[int], /) -> dict[int, str]:
+        """Return the same of many actions, without those that lose nothing."""
+        ...
+
     def unasked(self, options: Any, view: Any, /) -> Any:
         """Return what whoever has a view knows (VIEW record) besides that an offer is theirs to answer now.
 

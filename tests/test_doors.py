@@ -219,6 +219,7 @@ DOORS: dict[str, Door] = {
     "unasked": one_view_to(lambda seen: telling.unasked(OPTIONS, seen)),
     "hint": one_view_to(lambda seen: telling.hint(OPTIONS, seen, "ask +1 blue-opal")),
     "doubt": one_view_to(lambda seen: telling.doubt(OPTIONS, seen, ACCUSE)),
+    "doubts": one_view_to(lambda seen: repr(telling.doubts(OPTIONS, seen, [ACCUSE, EXCHANGE]))),
     "proved": one_view_to(lambda seen: str(telling.proved(OPTIONS, seen))),
     "reveal": one_state_to(lambda state: repr(sleuth.reveal(OPTIONS, state)), states),
     "game_text": one_state_to(lambda state: sleuth.game_text(OPTIONS, state, []), dealt, "first_state"),
@@ -626,6 +627,7 @@ VIEW_DOORS = [
     "unasked",
     "hint",
     "doubt",
+    "doubts",
     "proved",
     "news",
 ]

@@ -129,6 +129,7 @@ def test_a_seat_is_sent_nothing_that_it_cannot_know(
     followed = Followed(monkeypatch)
     followed.stepwise = stepwise
     changed = 0
+    number = 0
     for seed, (player, length) in enumerate(GAMES):
         history = play(options, seed, player).cut(length)
         viewer = (seed + options.num_players) % options.num_players
@@ -139,9 +140,10 @@ def test_a_seat_is_sent_nothing_that_it_cannot_know(
         for followed.history in (replay.original, replay.history):
             shown.append(sent_to(sleuth, followed.history, viewer, address))
         assert shown[0] == shown[1]
-        assert len(shown[0]) > 3
+        number += len(shown[0])
         changed += bool(replay.changed())
     assert changed > 1
+    assert number > 40
 
 
 class Course:

@@ -74,6 +74,7 @@ __all__ = [
     "HEADINGS",
     "announcement",
     "doubt",
+    "doubts",
     "draw_odds",
     "ending",
     "hint",
@@ -502,6 +503,18 @@ def doubt(options: Options, seen: Any, action: int) -> str:
         "If there is a Villain, this takes His Last Bow and ends the game: "
         f"by Books and Villain tokens you would have {own} points, another player has {best}."
     )
+
+
+def doubts(options: Options, seen: Any, actions: Iterable[int]) -> dict[int, str]:
+    """Return the same of many actions, without those that lose nothing.
+
+    Args:
+        options: of the game.
+        seen: VIEW record, of the player who would take one of them.
+        actions: their numbers.
+    """
+    found = {action: doubt(options, seen, action) for action in actions}
+    return {action: why for action, why in found.items() if why}
 
 
 def _may_end_game(options: Options, seen: Any, action: int, rules: Any) -> bool:

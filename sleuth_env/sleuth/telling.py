@@ -55,6 +55,7 @@ __all__ = [
     "HEADINGS",
     "announcement",
     "doubt",
+    "doubts",
     "draw_odds",
     "ending",
     "hint",
@@ -406,13 +407,43 @@ def doubt(options: Options, seen: Any, action: int) -> str:
         seen: VIEW record, of the player who would take it.
         action: its number.
     """
+    return doubts(options, seen, [action]).get(action, "")
+
+
+def doubts(options: Options, seen: Any, actions: Iterable[int]) -> dict[int, str]:
+    """Return the same of many actions, without those that lose nothing.
+
+    Args:
+        options: of the game.
+        seen: VIEW record, of the player who would take one of them.
+        actions: their numbers.
+    """
     seen = one_view(options, seen, "seen")[0]
+    blocks = action_blocks(options)
+    risky = [action for action in actions if blocks["final"].start <= action < blocks["accuse"].stop]
+    if not risky:
+        return {}
+    proved, possible = known_missing(options, seen)
+    must_accuse = phase_of(seen) == MUST_ACCUSE
+    found = {action: _doubt(options, action, proved, possible, must_accuse) for action in risky}
+    return {action: why for action, why in found.items() if why}
+
+
+def _doubt(options: Options, action: int, proved: int, possible: int, must_accuse: bool) -> str:
+    """Return the same of one action.
+
+    Args:
+        options: of the game.
+        action: its number.
+        proved: mask of the gems that are proved to be missing.
+        possible: mask of the gems that may be missing.
+        must_accuse: whether the player has no choice but to accuse.
+    """
     blocks = action_blocks(options)
     accuses = blocks["accuse"].start <= action < blocks["accuse"].stop
     asks_last = blocks["final"].start <= action < blocks["final"].stop
     if not accuses and not asks_last:
         return ""
-    proved, possible = known_missing(options, seen)
     open_gems = (possible & ~proved).bit_count()
     if asks_last:
         if proved.bit_count() == options.missing:
@@ -422,7 +453,7 @@ def doubt(options: Options, seen: Any, action: int) -> str:
     if not possible >> gem & 1:
         return f"{gem_name(gem)} is certainly not missing."
     # Whoever must accuse, or has begun to, can only guess.
-    if proved.bit_count() == options.missing or phase_of(seen) == MUST_ACCUSE:
+    if proved.bit_count() == options.missing or must_accuse:
         return ""
     if options.missing == 1:
         return f"It is not proved: {open_gems} gems may still be missing."

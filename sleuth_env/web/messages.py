@@ -77,11 +77,11 @@ def decision(game: Game, options: Any, seen: Any, number: int, legal: Mapping[st
         legal: the numbers of its legal actions by their names.
     """
     telling = needed(game, Told).telling
-    doubts = {name: telling.doubt(options, seen, action) for name, action in legal.items()}
+    doubts = telling.doubts(options, seen, legal.values())
     return {
         "decision": number,
         "legal": list(legal),
-        "doubts": {name: doubt for name, doubt in doubts.items() if doubt},
+        "doubts": {name: doubts[action] for name, action in legal.items() if action in doubts},
         "unsaid": telling.unsaid(options, seen),
     }
 
