@@ -83,18 +83,28 @@ def _too_large(path: str | Path, most: int) -> OSError:
     return OSError(errno.EFBIG, f"it is larger than any such file ({most} bytes)", str(path))
 
 
-def write_atomically(path: Path, content: bytes, private: bool = False) -> None:
+def write_atomically(path: Path, content: bytes, private: bool = False, synced: bool = True) -> None:
     """Write a file so that its name means the whole old content or the whole new one, whatever happens.
 
-    A file that was there keeps its permissions; a private one only its owner may read, and it is so
-    before anything is written to it.
+    A file that was there keeps its permissions.
+
+    Args:
+        path: of the file.
+        content: of it.
+        private: whether only its owner may read it, already before anything is written to it.
+        synced: whether it is on the disk at the end, which takes milliseconds; else the system writes
+            it soon, and it is lost with the power of the machine, not with the process.
+
+    Raises:
+        OSError: it cannot be written, and is what it was.
     """
     partial = path.with_name(f"{path.name[:KEPT]}.{os.getpid()}-{threading.get_ident()}.partial")
     try:
         with open(partial, "wb", opener=_open_private if private else None) as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())
+            if synced:
+                os.fsync(file.fileno())
         with suppress(OSError):
             partial.chmod(PRIVATE if private else stat.S_IMODE(path.stat().st_mode))
         partial.replace(path)

@@ -430,8 +430,6 @@ class Lobby:
             listener = Listener(seat)
             listener.take(first)
             place.listeners.append(listener)
-        # It may have been let go in the meantime.
-        self._places.setdefault(place.name, place)
         self._go_on(place)
         return listener
 
