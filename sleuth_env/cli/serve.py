@@ -148,7 +148,7 @@ def _listening(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=1024)
     except (OSError, UnicodeError) as error:
-        number = getattr(error, "errno", None)
+        number = error.errno if isinstance(error, OSError) and error.errno else 0
         why = os.strerror(number) if number in errno.errorcode else str(error)
         raise CommandError(f"cannot listen at {one_line(host)}:{port}: {why}; --port chooses another") from error
 

@@ -224,7 +224,7 @@ def replay_of(kept: Kept) -> bytes:
         make_page = import_module(".replay_page", __package__).replay_page
     except ModuleNotFoundError:
         return MISSING_PAGE.encode()
-    page: str = make_page(record)
+    page: str = make_page(record, players=kept.about.seats)
     return page.encode()
 
 
