@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from sleuth_env.game import kernels_of
+
 
 class FollowedTable:
     """What `matches.table.Table` is to those who show a game to one person.
@@ -20,6 +22,8 @@ class FollowedTable:
 
     def __init__(self, game: Any, history: Any, seat: int, bots: Sequence[Any]) -> None:
         self.game = game
+        # Behind the doors, which do not let every game with other secrets pass.
+        self.kernels = kernels_of(game)
         self.rules = game.make_rules(history.options)
         self.history = history
         self.seat = seat
@@ -49,12 +53,12 @@ class FollowedTable:
 
     def views(self, rows: int, seat: int) -> np.ndarray:
         seen = np.zeros(1, self.game.VIEW)
-        self.game.view(self.rules, self.states, np.array([seat]), seen)
+        self.kernels.view(self.rules, self.states, np.array([seat]), seen)
         return seen
 
     def legal(self, rows: int) -> np.ndarray:
         marks = np.zeros((1, self.game.num_actions(self.history.options)), "u1")
-        self.game.legal(self.rules, self.states, marks)
+        self.kernels.legal(self.rules, self.states, marks)
         return marks
 
     def step(self, rows: int, action: int) -> None:
