@@ -15,6 +15,8 @@ from pathlib import Path
 KEPT = 60
 # Bytes of a file that the package has written itself: more than it writes.
 MOST_BYTES = 1 << 34
+# The permissions of a file that only its owner may read.
+PRIVATE = 0o600
 
 
 def read_bytes(path: str | Path, most: int = MOST_BYTES) -> bytes:
@@ -62,6 +64,10 @@ def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, PRIVATE)
+
+
 def _check(path: str | Path, about: os.stat_result, most: int) -> None:
     """Check that a file is one that can be read to its end."""
     if stat.S_ISDIR(about.st_mode):
@@ -77,19 +83,30 @@ def _too_large(path: str | Path, most: int) -> OSError:
     return OSError(errno.EFBIG, f"it is larger than any such file ({most} bytes)", str(path))
 
 
-def write_atomically(path: Path, content: bytes) -> None:
+def write_atomically(path: Path, content: bytes, private: bool = False, synced: bool = True) -> None:
     """Write a file so that its name means the whole old content or the whole new one, whatever happens.
 
     A file that was there keeps its permissions.
+
+    Args:
+        path: of the file.
+        content: of it.
+        private: whether only its owner may read it, already before anything is written to it.
+        synced: whether it is on the disk at the end, which takes milliseconds; else the system writes
+            it soon, and it is lost with the power of the machine, not with the process.
+
+    Raises:
+        OSError: it cannot be written, and is what it was.
     """
     partial = path.with_name(f"{path.name[:KEPT]}.{os.getpid()}-{threading.get_ident()}.partial")
     try:
-        with partial.open("wb") as file:
+        with open(partial, "wb", opener=_open_private if private else None) as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())
+            if synced:
+                os.fsync(file.fileno())
         with suppress(OSError):
-            partial.chmod(stat.S_IMODE(path.stat().st_mode))
+            partial.chmod(PRIVATE if private else stat.S_IMODE(path.stat().st_mode))
         partial.replace(path)
     except OSError as error:
         # A full disk does not say which file it had no room for, and the name of the copy is nobody's affair.

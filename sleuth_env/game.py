@@ -3,7 +3,7 @@
 A game is a module: data, rules and what a seat may see, as functions on structured arrays. A state
 is one record; a batch is an array of records; a single game is a batch of one. `Game` is the core
 that every game has; a game may also have the parts `Believes`, `Rebuilds`, `Drawn`, `Transcribed`,
-`Told`, `Worded` and `InExtensiveForm`. Whoever needs one of these asks for it by `needed`.
+`Told`, `Worded`, `OnBoard` and `InExtensiveForm`. Whoever needs one of these asks for it by `needed`.
 
 Inside the package a game is passed as its module. Texts ("sleuth") are turned into modules by
 `load_game` where users hand them in, and nowhere else.
@@ -510,6 +510,18 @@ class Telling(Protocol):
         """Return why an action may lose the game although nothing forces it; "" if it does not."""
         ...
 
+    def doubts(self, options: Any, view: Any, actions: Iterable[int], /) -> dict[int, str]:
+        """Return the same of many actions, without those that lose nothing."""
+        ...
+
+    def unasked(self, options: Any, view: Any, /) -> Any:
+        """Return what whoever has a view knows (VIEW record) besides that an offer is theirs to answer now.
+
+        Before and after it they know as much, whoever else is asked first; a view without an offer
+        is returned as it is.
+        """
+        ...
+
     def proved(self, options: Any, view: Any, /) -> bool:
         """Return whether whoever has a view can prove all that they need to win.
 
@@ -655,6 +667,52 @@ class Worded(Protocol):
     """views in words"""
 
     wording: Wording
+
+
+# The signs of `Board.sheet`.
+HAS = "h"
+MAY = "m"
+CANNOT = "-"
+
+
+class Board(Protocol):
+    """A module that says what a page in a browser shows of a view (one VIEW record) besides its facts, ready for JSON.
+
+    Seats are called "you", "+1", "+2", ..., as in `Wording.facts`.
+    """
+
+    TITLE: str  # the name of the game as people write it
+    CHANCE: str  # what `best_chance` is, in words
+
+    def sheet(self, options: Any, view: Any, /) -> dict[str, Any]:
+        """Return what the viewer can tell of where every item is.
+
+        ``places`` are names of places; ``items`` has a text for each item, with one sign a place:
+        `HAS`, `MAY` or `CANNOT`.
+        """
+        ...
+
+    def odds(self, options: Any, view: Any, /) -> dict[str, Any]:
+        """Return how likely items are to be at a place.
+
+        ``places`` are as in `sheet`; ``items`` has a list for each item, with one probability a place;
+        ``exact`` says whether they are not estimates.
+        """
+        ...
+
+    def questions(self, options: Any, view: Any, /) -> list[dict[str, Any]]:
+        """Return the questions that tell the viewer most, the best first; [] where nobody asks.
+
+        ``name`` is an action or its beginning, ``information`` the bits that it is expected to tell,
+        ``decides`` the chance that it settles what the game is about.
+        """
+        ...
+
+
+class OnBoard(Protocol):
+    """boards for browsers"""
+
+    board: Board
 
 
 class MissingPartError(ValueError):

@@ -369,6 +369,43 @@ def write_game(
     return text
 
 
+class GrowingText:
+    """The text of a game under way: an action adds a line, and nothing of before is replayed.
+
+    Args:
+        transcription: the functions of the game.
+        options: of the game.
+        deal: the game text of the deal, without an action.
+    """
+
+    def __init__(self, transcription: Transcription, options: Any, deal: str) -> None:
+        self._transcription = transcription
+        self._options = options
+        # Without its result, and the end of that line.
+        self._head = deal.split("\n")[:-2]
+        self._body: list[str] = []
+
+    @property
+    def num_actions(self) -> int:
+        """Number of actions in the text."""
+        return len(self._body)
+
+    def add(self, move: Move) -> None:
+        """Add an action, which was legal."""
+        name = self._transcription.action_name(move.action, self._options)
+        said = self._transcription.announcement(self._options, move)
+        self._body.append(_action_line(int(move.before["actor"]), name, said))
+
+    def text(self, state: np.void) -> str:
+        """Return the text of the game up to a state (STATE record), that after the last action."""
+        result = self._transcription.result_text(self._options, state)
+        return "\n".join([*self._head, *self._body, *([""] if self._body else []), f"result: {result}", ""])
+
+
+def _action_line(seat: int, name: str, said: str) -> str:
+    return f"{player_name(seat)}: {name}{' -> ' if said else ''}{said}"
+
+
 def _action_lines(transcription: Transcription, replay: Replay, actions: Iterable[int]) -> Iterator[str]:
     for number, action in enumerate(actions):
         name = transcription.action_name(action, replay.options)
@@ -379,4 +416,4 @@ def _action_lines(transcription: Transcription, replay: Replay, actions: Iterabl
             raise NotationError(
                 f"action {number} ({name}) is illegal where it stands ({where}); {replay.legal_names(name)}"
             )
-        yield f"{player_name(seat)}: {name}{' -> ' if said else ''}{said}"
+        yield _action_line(seat, name, said)

@@ -30,6 +30,7 @@ WRONG = [
     ("learners", "--config=", ": cannot be read as a configuration file"),
     ("ratings", "--deals 1", "argument --deals: must be a whole number from 2 to 100000, got '1'"),
     ("ratings", "--ways elo", "argument --ways: must be some of choix, plain, openskill, share"),
+    ("serve", "--tables 0", "argument --tables: must be a whole number from 1 to 900, got '0'"),
     ("sheet", "--games 9", "argument --games: must be a whole number from 10 to 1000000, got '9'"),
     ("startup", "--repeats 0", "argument --repeats: must be a whole number from 1 to 1000, got '0'"),
     ("workers", "--workers 1", "argument --workers: must be a whole number from 2 to 1024, got '1'"),
@@ -78,6 +79,7 @@ LEAST = [
     ("worlds", "--players 3 --games 1 --positions 2"),
     ("sheet", "--games 10"),
     ("workers", "--games 3 --repeats 1"),
+    pytest.param("serve", "--tables 2 --seconds 1 --games 1", marks=pytest.mark.slow),
     pytest.param("startup", "--repeats 1", marks=pytest.mark.slow),
     pytest.param("learners", "--players 3 --seconds 1 --turns 1", marks=pytest.mark.slow),
 ]

@@ -121,6 +121,7 @@ FIRST_PARTY = {
     ),
     "holmes/doors": ("doors", "game", "game_doors", "holmes"),
     "holmes/notation": ("game", "naming", "holmes.cards", "holmes.state"),
+    "holmes/board": ("game", "holmes"),
     "holmes/wording": ("game", "holmes"),
     "holmes/review": ("game", "game_doors", "holmes"),
     "holmes/telling": ("game", "game_doors", "holmes"),
@@ -136,6 +137,7 @@ FIRST_PARTY = {
     "policies/wrapped": ("checks", "doors", "game", "policies.policy_file"),
     "matches/seating": ("checks", "doors", "game"),
     "matches/table": ("actions", "bits", "checks", "doors", "game", "memory", "matches.seating"),
+    "matches/sitting": ("game", "matches.table"),
     "matches/rating": (),
     # What travels to other processes, and knows no games.
     "matches/tasks": ("checks", "matches.seating"),
@@ -177,10 +179,24 @@ FIRST_PARTY = {
     "trainer": ("checks",),
     "holmes_v0": ("game", "envs", "holmes"),
     "sleuth_v0": ("game", "envs", "sleuth"),
+    # Pages for browsers. What is sent of a game is made of views; only the lobby knows files and players.
+    "web/": (),
+    "web/messages": ("deduction.worlds", "game"),
+    "web/room": (
+        *("checks", "game", "matches.program", "matches.rating", "matches.sitting", "transcripts"),
+        "web.messages",
+    ),
+    "web/kept": ("files", "transcripts"),
+    "web/offers": ("game", "options", "policies.policy_file"),
+    "web/lobby": (
+        *("checks", "game", "matches.players", "matches.program", "policies.policy_file"),
+        *("web.kept", "web.messages", "web.room"),
+    ),
+    "web/server": ("web",),
     # The command line stands above everything but the games; nothing else may use it.
     "cli/": (
         *("actions", "checks", "compilation", "files", "game", "kernel_cache", "options"),
-        *("matches", "policies", "trainer", "version", "words", "cli"),
+        *("matches", "policies", "trainer", "version", "web", "words", "cli"),
     ),
 }
 # Frameworks, and the modules that alone may import them.
@@ -212,11 +228,13 @@ FRAMEWORKS = {
     "matplotlib": {"matches/picture"},
     "ray": {"envs/rllib", "matches/cluster"},
     "rich": {"cli/report", "cli/screen"},
+    "starlette": {"web/server"},
+    "uvicorn": {"cli/serve"},
     "prompt_toolkit": {"cli/session", "cli/streams"},
 }
 # Those that may be imported inside functions only, so that the package does without them until they
 # are needed.
-LATE = ("stable_baselines3", "openenv", "PIL", "choix", "matplotlib", "ray", "rich", "prompt_toolkit")
+LATE = ("stable_baselines3", "openenv", "PIL", "choix", "matplotlib", "ray", "rich", "prompt_toolkit", "uvicorn")
 # Of the state's module, what a module that is given views may name: its constants.
 STATE_FUNCTIONS = {"STATE", "BLANK", "deal", "new_states", "legal", "step", "ends", "settled", "standings", "counts"}
 VIEWERS = sorted(

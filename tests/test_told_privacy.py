@@ -17,11 +17,10 @@ import pytest
 from sleuth_env import sleuth as kernels
 from sleuth_env.cli import session as session_module
 from sleuth_env.cli.session import Session
-from sleuth_env.sleuth import Options, draw_ansi, make_bot, num_actions
-from sleuth_env.sleuth.cards import make_rules
+from sleuth_env.sleuth import Options, draw_ansi, make_bot
 from sleuth_env.sleuth.telling import num_steps, review, tell_game
 from sleuth_env.sleuth.transcript import GameRecord, Move
-from sleuth_env.sleuth.view import VIEW, view
+from tests.support.followed import FollowedTable
 from tests.support.replaying import Replay
 from tests.support.strategies import KNOWING, LIVELY, PATIENT, RASH, option_name
 from tests.support.substitution import History, play
@@ -104,50 +103,6 @@ def test_a_text_that_ends_in_an_offer_tells_nobody_who_was_asked_first(options: 
         assert all(story == stories[0] for story in stories)
 
 
-class FollowedTable:
-    """A table at which everybody does what they did in a history."""
-
-    def __init__(self, history: History, seat: int, bots: Sequence[Any]) -> None:
-        self.history = history
-        self.seat = seat
-        self.bots = bots
-        self.at = 0
-
-    @property
-    def states(self) -> np.ndarray:
-        return self.history.states[self.at]
-
-    @property
-    def finished(self) -> np.ndarray:
-        return np.array([self.at == len(self.history.actions)])
-
-    @property
-    def waiting(self) -> np.ndarray:
-        return ~self.finished & (self.states["actor"] == self.seat)
-
-    @property
-    def last_actions(self) -> np.ndarray:
-        return np.array([self.history.actions[self.at - 1]])
-
-    def views(self, rows: int, seat: int) -> np.ndarray:
-        seen = np.zeros(1, VIEW)
-        view(make_rules(self.history.options), self.states, np.array([seat]), seen)
-        return seen
-
-    def legal(self, rows: int) -> np.ndarray:
-        marks = np.zeros((1, num_actions(self.history.options)), "u1")
-        kernels.legal(make_rules(self.history.options), self.states, marks)
-        return marks
-
-    def step(self, rows: int, action: int) -> None:
-        assert action == self.history.actions[self.at]
-        self.at += 1
-
-    def play_round(self) -> bool:
-        self.at += 1
-        return True
-
-
 def shown_to_a_person(history: History, seat: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return all that a person is shown, and asked, who did what a seat did in a history."""
     options = history.options
@@ -161,7 +116,7 @@ def shown_to_a_person(history: History, seat: int, monkeypatch: pytest.MonkeyPat
         return "yes" if session._doubtful else session.action_names[table.history.actions[table.at]]
 
     session: Any = Session(kernels, options, bots, seat, 0, read, shown.append)
-    session.table = FollowedTable(history, seat, bots)
+    session.table = FollowedTable(kernels, history, seat, bots)
     # At the end of a game everything is shown.
     monkeypatch.setattr(session, "_tell_result", lambda: None)
     session.run()

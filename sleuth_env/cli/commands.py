@@ -38,6 +38,7 @@ COMMANDS = {
     "tournament": "let everybody play against everybody, and rate them",
     "replay": "tell a game text step by step",
     "play": "play a game in the terminal",
+    "serve": "let people play in their browsers",
     "compile": "compile everything beforehand, for quick starts later",
     "export": "write a policy file's network for ONNX or torch",
     "card": "write what a policy file says of itself, as a model card",

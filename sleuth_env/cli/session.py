@@ -15,14 +15,13 @@ from functools import cached_property
 from itertools import count
 from typing import Any
 
-import numpy as np
-
 from sleuth_command import stopped_by
 
 from ..checks import nearest, one_line
-from ..game import Believes, Bot, Drawn, Game, MissingPartError, Told, Transcribed, needed, player_name
+from ..game import Believes, Bot, Drawn, Game, MissingPartError, needed, player_name
 from ..matches.program import failures_of
-from ..matches.table import LEARNER_SEAT, Table
+from ..matches.sitting import Sitting
+from ..matches.table import Table
 from .screen import columns_for_prose, drawing_size, in_columns, in_paragraphs, in_two_columns, wrapped
 from .streams import (
     WriteError,
@@ -175,10 +174,9 @@ class Session:
         confirm: bool = True,
         remark: str = "",
     ) -> None:
-        self.telling = needed(game, Told).telling
         self.drawn = needed(game, Drawn)
-        self.transcribed = needed(game, Transcribed)
         self.game = game
+        self.opponents = list(opponents)
         self.options = options
         self.seat = seat
         self.seed = seed
@@ -187,12 +185,11 @@ class Session:
         self.colour = colour
         self.confirm = confirm
         self.remark = remark
-        seats = np.full(options.num_players, LEARNER_SEAT)
-        for k in range(1, options.num_players):
-            seats[(seat + k) % options.num_players] = k - 1
-        self.table = Table(game, options, 1, opponents, seats)
-        self.table.deal(0, seed)
-        self.actions: list[int] = []
+        first_state = None if begun is None else begun.record.first_state
+        # In the order of the seats: the first opponent sits to the person's left.
+        last = options.num_players - 1 - seat
+        self.sitting = Sitting(game, options, [*opponents[last:], None, *opponents[:last]], seed, first_state)
+        self.telling = self.sitting.telling
         self.undone = 0 if begun is None else begun.taken_back
         self._decided: list[int] = []  # how many actions had been taken before each of the person's decisions
         self._failed: set[int] = set()  # seats of programs that have failed
@@ -205,22 +202,37 @@ class Session:
         self._doubtful = ""
         self._before: Any = None  # what the person knew before the last action
         if begun is not None:
-            self.table.states[0] = begun.record.first_state
-        self.first_state = self.table.states[0].copy()
-        if begun is not None:
             own = self._go_to(begun.record.actions.tolist())
             self._decided = [taken for taken in own if taken not in self._waited]
 
     @property
+    def table(self) -> Table:
+        """The table at which the game is played."""
+        return self.sitting.table
+
+    @table.setter
+    def table(self, table: Table) -> None:
+        self.sitting.table = table
+
+    @property
+    def actions(self) -> list[int]:
+        """What has been done so far."""
+        return self.sitting.actions
+
+    @property
+    def action_names(self) -> list[str]:
+        """The names of all actions."""
+        return self.sitting.action_names
+
+    @property
     def view(self) -> Any:
         """What the person knows now (VIEW record)."""
-        return self.table.views(0, self.seat)[0]
+        return self.sitting.view(self.seat)
 
     @property
     def text(self) -> str:
         """The game so far as a game text, hidden cards included, with how it was played in comments."""
-        text = self.transcribed.game_text(self.options, self.first_state, self.actions)
-        return f"{text}{''.join(f'# {line}{chr(10)}' for line in self._remarks())}"
+        return f"{self.sitting.text}{''.join(f'# {line}{chr(10)}' for line in self._remarks())}"
 
     def _remarks(self) -> Iterator[str]:
         yield f"sleuth play --seat {self.seat} --seed {self.seed} {self.remark}".rstrip()
@@ -228,11 +240,6 @@ class Session:
             yield f"decisions taken back: {self.undone}"
         if self._waited:
             yield f"steps that wait took: {' '.join(str(taken + 1) for taken in sorted(self._waited))}"
-
-    @cached_property
-    def action_names(self) -> list[str]:
-        """The names of all actions."""
-        return [self.game.action_name(a, self.options) for a in range(self.game.num_actions(self.options))]
 
     @cached_property
     def commands(self) -> dict[str, str]:
@@ -247,7 +254,7 @@ class Session:
         """
         self._prose(self.telling.rules(self.options)[0])
         names = self.telling.seat_names(self.view, "you")[1:]
-        others = (f"{name} is {bot.name}" for name, bot in zip(names, self.table.bots, strict=True))
+        others = (f"{name} is {bot.name}" for name, bot in zip(names, self.opponents, strict=True))
         self._prose(f"You are {player_name(self.seat)}; to your left, in the order of play: {', '.join(others)}.")
         self.write("Type help for the forms of actions and the commands, rules for the rules.")
         self._show_sheet()
@@ -306,7 +313,7 @@ class Session:
         Returns:
             Whether they did; not where they took their last decision back.
         """
-        legal = {self.action_names[a]: int(a) for a in np.flatnonzero(self.table.legal(0)[0])}
+        legal = self.sitting.legal()
         unsaid = self.telling.unsaid(self.options, self.view)
         if self._waits and unsaid in legal and not self._can_prove():
             self._waited.add(len(self.actions))
@@ -521,27 +528,12 @@ class Session:
         self.write("Your last decision was taken back.")
 
     def _go_to(self, actions: Sequence[int]) -> list[int]:
-        """Play the game again from its deal, with given actions.
-
-        To players that remember games it is a new one, which they are led through: of what was
-        taken back they know nothing.
+        """Play the game again from its deal, with given actions, see `Sitting.follow`.
 
         Returns:
             How many actions had been taken before each of the person's.
         """
-        own = []
-        seats = self.table.seats.copy()
-        self.table.deal(0, self.seed)
-        self.table.states[0] = self.first_state
-        for taken, action in enumerate(actions):
-            if self.table.states["actor"][0] == self.seat:
-                own.append(taken)
-            self.table.remind(0)
-            self.table.seats[:] = LEARNER_SEAT
-            self.table.step(0, action)
-            self.table.seats[:] = seats
-        self.actions = list(actions)
-        return own
+        return [taken for taken, actor in enumerate(self.sitting.follow(actions)) if actor == self.seat]
 
     def _quit(self) -> None:
         raise QuitError
@@ -566,26 +558,14 @@ class Session:
 
     def _tell_last(self) -> None:
         """Report the last action as far as the person may know it."""
-        action = int(self.table.last_actions[0])
-        self.actions.append(action)
-        for line in self.telling.news(self.options, self.table.states[0], action, self.view, self._before):
+        self.sitting.note()
+        for line in self.sitting.news(self.view, self._before):
             self.write(line)
 
-    def _record(self) -> Any:
-        return self.transcribed.parse_game(self.text)
-
     def _review(self) -> None:
-        for line in self.telling.review(self._record(), self.seat):
+        for line in self.telling.review(self.sitting.record, self.seat):
             self.write(line)
 
     def _tell_result(self) -> None:
-        for line in self.telling.ending(self._record(), self.seat):
+        for line in self.sitting.ending(self.seat):
             self.write(line)
-        places = self.table.standings(0)[0]
-        place = int(places[self.seat])
-        if place == 0:
-            self.write("You have not won.")
-        elif (places == place).sum() > 1:
-            self.write(f"You share place {place}.")
-        else:
-            self.write("You win!" if place == 1 else f"You take place {place}.")

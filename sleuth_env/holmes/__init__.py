@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..options import OptionError
-from . import extensive, telling, wording
+from . import board, extensive, telling, wording
 from .belief import Belief, belief
 from .bots import BOTS, DEFAULT_BOT, BotError, make_bot
 from .cards import (
@@ -87,6 +87,7 @@ __all__ = [
     "action_blocks",
     "action_name",
     "belief",
+    "board",
     "book_name",
     "counts",
     "deal",

@@ -74,6 +74,7 @@ __all__ = [
     "HEADINGS",
     "announcement",
     "doubt",
+    "doubts",
     "draw_odds",
     "ending",
     "hint",
@@ -86,6 +87,7 @@ __all__ = [
     "rules",
     "seat_names",
     "tell_game",
+    "unasked",
     "unsaid",
     "view_of",
 ]
@@ -523,6 +525,18 @@ def doubt(options: Options, seen: Any, action: int) -> str:
     )
 
 
+def doubts(options: Options, seen: Any, actions: Iterable[int]) -> dict[int, str]:
+    """Return the same of many actions, without those that lose nothing.
+
+    Args:
+        options: of the game.
+        seen: VIEW record, of the player who would take one of them.
+        actions: their numbers.
+    """
+    found = {action: doubt(options, seen, action) for action in actions}
+    return {action: why for action, why in found.items() if why}
+
+
 def _may_end_game(options: Options, seen: Any, action: int, rules: Any) -> bool:
     """Return whether an action may take the last Book, which ends the game."""
     taken = 0
@@ -542,6 +556,11 @@ def _open_points(seen: Any, k: int, rules: Any) -> int:
     points = sum(int(rules["book_points"][b]) for b in range(NUM_BOOKS) if int(seen["books"][k]) >> b & 1)
     villains = int(seen["villain_tokens"][k])
     return points + sum(int(rules["villain_points"][v]) for v in range(len(VILLAINS)) if villains >> v & 1)
+
+
+def unasked(options: Options, seen: Any) -> Any:
+    """Return what a player knows (one VIEW record): there are no offers in this game."""
+    return one_view(options, seen, "seen")[0]
 
 
 def proved(options: Options, seen: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..options import OptionError
-from . import extensive, telling, wording
+from . import board, extensive, telling, wording
 from .belief import Beliefs, belief, belief_in_game, beliefs
 from .bots import BOTS, BotError, make_bot
 from .cards import DECLINE, OFFERED, SCORED, Options, action_blocks, make_rules, num_actions
@@ -94,6 +94,7 @@ __all__ = [
     "belief",
     "belief_in_game",
     "beliefs",
+    "board",
     "counts",
     "deal",
     "draw_ansi",

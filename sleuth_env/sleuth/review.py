@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,15 @@ def known_missing(options: Options, seen: Any) -> tuple[int, int]:
     """Return the gems that a player (one VIEW record) can prove missing, and those that may be, as masks."""
     views = np.zeros(1, VIEW)
     views[0] = seen
+    return _known_missing(options, views.tobytes())
+
+
+# A player may be asked about each of their legal actions, and all that depends on the view is the same.
+@lru_cache(maxsize=16)
+def _known_missing(options: Options, content: bytes) -> tuple[int, int]:
+    """Return the same of the bytes of a view."""
+    views = np.frombuffer(content, VIEW).copy()
+    seen = views[0]
     if seen["missing_gems"]:
         return int(seen["missing_gems"]), int(seen["missing_gems"])
     rules = make_rules(options)

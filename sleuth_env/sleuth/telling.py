@@ -55,6 +55,7 @@ __all__ = [
     "HEADINGS",
     "announcement",
     "doubt",
+    "doubts",
     "draw_odds",
     "ending",
     "hint",
@@ -69,6 +70,7 @@ __all__ = [
     "seat_names",
     "tell_game",
     "told_view",
+    "unasked",
     "unsaid",
     "view_of",
 ]
@@ -199,10 +201,15 @@ def _action_words(options: Options, move: Move) -> str:
 
 def told_view(options: Options, state: Any, seat: int) -> np.void:
     """Return what a seat knows as a story shows it (VIEW record): not whether it is the one offered to accuse now."""
-    seen = view_of(options, state, seat)
-    if seen["phase"] == OFFER:
-        seen["to_act"] = 0
-    return seen
+    return unasked(options, view_of(options, state, seat))
+
+
+def unasked(options: Options, seen: Any) -> np.void:
+    """Return what a player knows (one VIEW record) besides that they are the one offered to accuse now."""
+    views = one_view(options, seen, "seen").copy()
+    if views["phase"][0] == OFFER:
+        views["to_act"] = 0
+    return views[0]
 
 
 def is_shown(options: Options, question: int) -> bool:
@@ -404,13 +411,43 @@ def doubt(options: Options, seen: Any, action: int) -> str:
         seen: VIEW record, of the player who would take it.
         action: its number.
     """
+    return doubts(options, seen, [action]).get(action, "")
+
+
+def doubts(options: Options, seen: Any, actions: Iterable[int]) -> dict[int, str]:
+    """Return the same of many actions, without those that lose nothing.
+
+    Args:
+        options: of the game.
+        seen: VIEW record, of the player who would take one of them.
+        actions: their numbers.
+    """
     seen = one_view(options, seen, "seen")[0]
+    blocks = action_blocks(options)
+    risky = [action for action in actions if blocks["final"].start <= action < blocks["accuse"].stop]
+    if not risky:
+        return {}
+    proved, possible = known_missing(options, seen)
+    must_accuse = phase_of(seen) == MUST_ACCUSE
+    found = {action: _doubt(options, action, proved, possible, must_accuse) for action in risky}
+    return {action: why for action, why in found.items() if why}
+
+
+def _doubt(options: Options, action: int, proved: int, possible: int, must_accuse: bool) -> str:
+    """Return the same of one action.
+
+    Args:
+        options: of the game.
+        action: its number.
+        proved: mask of the gems that are proved to be missing.
+        possible: mask of the gems that may be missing.
+        must_accuse: whether the player has no choice but to accuse.
+    """
     blocks = action_blocks(options)
     accuses = blocks["accuse"].start <= action < blocks["accuse"].stop
     asks_last = blocks["final"].start <= action < blocks["final"].stop
     if not accuses and not asks_last:
         return ""
-    proved, possible = known_missing(options, seen)
     open_gems = (possible & ~proved).bit_count()
     if asks_last:
         if proved.bit_count() == options.missing:
@@ -420,7 +457,7 @@ def doubt(options: Options, seen: Any, action: int) -> str:
     if not possible >> gem & 1:
         return f"{gem_name(gem)} is certainly not missing."
     # Whoever must accuse, or has begun to, can only guess.
-    if proved.bit_count() == options.missing or phase_of(seen) == MUST_ACCUSE:
+    if proved.bit_count() == options.missing or must_accuse:
         return ""
     if options.missing == 1:
         return f"It is not proved: {open_gems} gems may still be missing."
