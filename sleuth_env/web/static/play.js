@@ -6,6 +6,7 @@ import { drawTable } from "./table.js";
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 15000;
+const QUIET = 150;
 const byId = (id) => document.getElementById(id);
 
 const page = {
@@ -17,6 +18,7 @@ const page = {
   wantsOdds: false,
   sent: null, // the decision that has been answered, so that a double click answers it once
   marks: null,
+  timer: 0,
 };
 
 // --- talking with the server ---
@@ -60,13 +62,12 @@ const RECEIVERS = {
     page.hello = message;
   },
   table(message) {
-    if (isNewGame(message)) page.odds = null;
+    if (knowledgeOf(message) !== knowledgeOf(page.table)) page.odds = null;
+    if (message.decision !== page.sent) page.sent = null;
     page.table = message;
-    page.odds = null;
-    page.sent = null;
     page.marks = new Marks(marksKey(message), keeping());
     notice("");
-    if (page.wantsOdds && !message.ended) send({ type: "odds" });
+    askForOdds();
     draw();
   },
   odds(message) {
@@ -89,8 +90,16 @@ function receive(message) {
   RECEIVERS[message.type]?.(message);
 }
 
-function isNewGame(message) {
-  return page.table && (page.table.ended && !message.ended);
+/** What odds depend on: while it stays the same, so do they. */
+function knowledgeOf(table) {
+  return table && JSON.stringify([table.board, table.log.length, table.facts.hand]);
+}
+
+/** Ask for odds where they are wanted, once the table has been quiet for a moment: bots move fast. */
+function askForOdds() {
+  clearTimeout(page.timer);
+  if (!page.wantsOdds || page.odds || page.table.ended) return;
+  page.timer = setTimeout(() => send({ type: "odds" }), QUIET);
 }
 
 // --- what is shown ---
@@ -156,7 +165,7 @@ function isSure(action, why) {
 function toggleOdds() {
   page.wantsOdds = !page.wantsOdds;
   byId("odds").setAttribute("aria-pressed", String(page.wantsOdds));
-  if (page.wantsOdds && !page.odds) send({ type: "odds" });
+  askForOdds();
   draw();
 }
 

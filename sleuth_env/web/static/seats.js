@@ -68,7 +68,7 @@ export function statusLines(table, where, waiting) {
   return [
     make("p", { class: "where" }, where),
     make("h2", { class: asked ? "prompt prompt-asked" : "prompt", "data-prompt": true }, prompt[0].toUpperCase() + prompt.slice(1)),
-    ...table.announcement.map((line) => make("p", { class: "announcement" }, line)),
+    ...(asked ? table.announcement : []).map((line) => make("p", { class: "announcement" }, line)),
   ];
 }
 

@@ -49,7 +49,7 @@ function sheetRow(about, item, board, odds, marks) {
 }
 
 function sheetCell(about, item, place, sign, chance, marks) {
-  const text = chance === null ? about.text(item, place, sign) : percent(chance);
+  const text = chance === null ? about.text(item, place, sign) : chanceText(chance);
   const words = chance === null ? SIGN_WORDS[sign] : `${percent(chance)} %`;
   const cell = make("td", { "data-item": item, "data-place": place, "data-sign": sign, class: `sign-${SIGN_WORDS[sign]}` });
   if (chance !== null) {
@@ -105,8 +105,13 @@ export function percent(chance) {
   return rounded < 1 ? "<1" : rounded > 99 ? ">99" : String(rounded);
 }
 
+/** What is certain is shown as without chances: then the numbers stand out. */
+function chanceText(chance) {
+  return { 0: SIGNS["-"], 1: SIGNS.h }[chance] ?? percent(chance);
+}
+
 function shortPlace(place) {
-  return { missing: "miss.", "draw pile": "pile" }[place] ?? place;
+  return { missing: "gone", "draw pile": "pile" }[place] ?? place;
 }
 
 function placeWords(place) {

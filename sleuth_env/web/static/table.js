@@ -5,7 +5,7 @@ import { drawHolmes } from "./holmes.js";
 import { drawSleuth } from "./sleuth.js";
 
 const DRAW = { sleuth: drawSleuth, holmes: drawHolmes };
-const REGIONS = ["status", "players", "actions", "hand", "ending", "log", "sheet", "notes"];
+const REGIONS = ["status", "ending", "actions", "hand", "players", "log", "sheet", "notes"];
 // What has been drawn into a root: its regions, and what has been picked on the way to an action.
 const drawn = new WeakMap();
 
@@ -50,7 +50,7 @@ function begin(root, table) {
   // The box scrolls, so the keyboard must reach it.
   const box = make("div", { class: "log-box", role: "log", "aria-live": "polite", "aria-label": "What has happened", tabindex: "0" }, log);
   regions.log.append(make("h2", {}, "What has happened"), box);
-  const left = make("div", { class: "column" }, ["status", "ending", "players", "actions", "hand", "log"].map((name) => regions[name]));
+  const left = make("div", { class: "column" }, ["status", "ending", "actions", "hand", "players", "log"].map((name) => regions[name]));
   const right = make("div", { class: "column" }, regions.sheet, regions.notes);
   root.classList.add("table");
   root.replaceChildren(left, right);
