@@ -215,7 +215,11 @@ def about_game(name: str) -> dict[str, Any]:
     options = [
         {
             "name": about.name,
-            "kind": "flag" if isinstance(about.default, bool) else "number" if isinstance(about.default, int) else "text",
+            "kind": "flag"
+            if isinstance(about.default, bool)
+            else "number"
+            if isinstance(about.default, int)
+            else "text",
             "choices": None if isinstance(about.default, (bool, int)) else about.values.split(", "),
             "default": about.default,
             "help": f"{about.meaning} ({about.values})",
