@@ -134,7 +134,7 @@ def test_a_game_of_sleuth_is_played_to_its_end_by_clicking(
     visitor: NewVisitor, make_table: Make, size: tuple[int, int], scheme: str, players: int, options: dict[str, Any]
 ) -> None:
     person = visitor(size, scheme)
-    [link] = make_table("sleuth", ["sheet", "person", *["sheet"] * (players - 2)], 11, max_turns=60, **options)
+    [link] = make_table("sleuth", ["sheet", "person", *["sheet"] * (players - 2)], 11, max_turns=40, **options)
     person.sit_down(link)
     play(person, random.Random(players))
     check_end(person)
@@ -153,7 +153,7 @@ def test_a_game_of_holmes_is_played_to_its_end_by_clicking(
     visitor: NewVisitor, make_table: Make, size: tuple[int, int], scheme: str, players: int, options: dict[str, Any]
 ) -> None:
     person = visitor(size, scheme)
-    [link] = make_table("holmes", ["random", "person", *["random"] * (players - 2)], 7, max_turns=200, **options)
+    [link] = make_table("holmes", ["random", "person", *["random"] * (players - 2)], 7, max_turns=70, **options)
     person.sit_down(link)
     play(person, random.Random(players))
     check_end(person)

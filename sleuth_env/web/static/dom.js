@@ -42,6 +42,19 @@ export function unspoken(...children) {
   return make("span", { "aria-hidden": "true" }, ...children);
 }
 
+/**
+ * Read why something was refused out of the answer of a server, JSON or not.
+ * @param {string} text
+ * @returns {string}
+ */
+export function reasonIn(text) {
+  try {
+    return String(JSON.parse(text).error ?? text);
+  } catch {
+    return text.slice(0, 300);
+  }
+}
+
 function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) {

@@ -1,6 +1,6 @@
 // The page on which a table is made: a game, its players and options, then the links of the people.
 
-import { make } from "./dom.js";
+import { make, reasonIn } from "./dom.js";
 
 const PERSON_SEAT = "person";
 const YOU_SEAT = "you";
@@ -147,22 +147,12 @@ async function submit(event) {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(asked),
     });
-    if (!answer.ok) return say(whyNot(await answer.text()));
+    if (!answer.ok) return say(reasonIn(await answer.text()));
     show((await answer.json()).seats);
   } catch {
     say("The server does not answer.");
   } finally {
     field("make").disabled = false;
-  }
-}
-
-/** Read why a table could not be made out of an answer, JSON or not. */
-function whyNot(text) {
-  try {
-    const answer = JSON.parse(text);
-    return String(answer.error ?? answer.why ?? answer.detail ?? text);
-  } catch {
-    return text.slice(0, 300);
   }
 }
 

@@ -1,12 +1,14 @@
 // The page of one seat: it shows what the server says of the table, and says what has been clicked.
 
-import { make } from "./dom.js";
+import { make, reasonIn } from "./dom.js";
 import { Marks } from "./marks.js";
 import { drawTable } from "./table.js";
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 15000;
 const QUIET = 150;
+// Codes with which a connection is closed for good: it broke the rules, or there is no such table.
+const FINAL_CODES = [1008, 4404];
 const byId = (id) => document.getElementById(id);
 
 const page = {
@@ -39,12 +41,11 @@ function connect() {
     byId("table").dataset.connected = "true";
   });
   socket.addEventListener("message", (event) => receive(JSON.parse(event.data)));
-  socket.addEventListener("close", () => lost(socket));
+  socket.addEventListener("close", (event) => !FINAL_CODES.includes(event.code) && lost());
 }
 
 /** Try again after a while that grows, until the server is there again. */
-function lost(socket) {
-  if (socket !== page.socket) return;
+function lost() {
   delete byId("table").dataset.connected;
   notice(`The connection is lost. Trying again in ${Math.ceil(page.wait / 1000)} s; the game goes on where it was.`);
   setTimeout(connect, page.wait);
@@ -81,8 +82,7 @@ const RECEIVERS = {
     draw();
   },
   closed(message) {
-    notice(`This table is closed: ${message.why}`);
-    page.socket = null;
+    notice(`Closed: ${message.why}`);
   },
 };
 
@@ -213,7 +213,7 @@ async function again(seed) {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ seed }),
     });
-    if (!answer.ok) notice(`There is no new game: ${(await answer.text()).slice(0, 200)}`);
+    if (!answer.ok) notice(`There is no new game: ${reasonIn(await answer.text())}`);
   } catch {
     notice("The server does not answer.");
   }
