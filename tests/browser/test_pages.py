@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("playwright")
+pytest.importorskip("axe_playwright_python")
 
 from sleuth_env.holmes.cards import CARDS
 

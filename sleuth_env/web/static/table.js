@@ -42,6 +42,16 @@ export function drawTable(root, table, { choose = null, odds = null, questions =
     }
   });
   writeLog(kept.log, table.log);
+  if (choose) markNews(kept, table);
+}
+
+/** Mark what has happened since the last decision of the viewer. */
+function markNews(kept, table) {
+  if (table.decision !== null && table.decision !== kept.news.decision) {
+    kept.news = { decision: table.decision, from: kept.news.length, length: table.log.length };
+  }
+  const from = table.decision === null ? kept.news.length : kept.news.from;
+  [...kept.log.children].forEach((line, number) => line.classList.toggle("log-new", number >= from));
 }
 
 function begin(root, table) {
@@ -54,7 +64,7 @@ function begin(root, table) {
   const right = make("div", { class: "column" }, regions.sheet, regions.notes);
   root.classList.add("table");
   root.replaceChildren(left, right);
-  const kept = { game: table.game, regions, log, picks: {}, decision: null, legal: "" };
+  const kept = { game: table.game, regions, log, picks: {}, decision: null, legal: "", news: { decision: null, from: 0, length: table.log.length } };
   drawn.set(root, kept);
   return kept;
 }
