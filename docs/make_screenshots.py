@@ -23,6 +23,7 @@ from playwright.sync_api import Browser, sync_playwright
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
+# The tests lie beside this folder.
 from tests.browser.clicking import Visitor
 from tests.browser.conftest import CHROMIUM, QUIET
 from tests.browser.stand_in import app
@@ -30,7 +31,7 @@ from tests.browser.test_pages import careful_action
 
 PICTURES = ROOT / "docs" / "_static"
 # Few colours make small files, and are enough for flat pictures.
-PALETTE = 128
+PALETTE = 256
 
 
 def make_table(address: str, game: str, seats: list[str], **options: Any) -> str:
@@ -57,7 +58,7 @@ def keep(person: Visitor, name: str) -> None:
     """Write a picture of what is on the screen."""
     person.page.wait_for_timeout(300)
     drawn = Image.open(BytesIO(person.page.screenshot()))
-    drawn.convert("RGB").quantize(PALETTE).save(PICTURES / f"{name}.png", optimize=True)
+    drawn.convert("RGB").quantize(PALETTE, kmeans=2).save(PICTURES / f"{name}.png", optimize=True)
 
 
 def draw_sleuth(browser: Browser, address: str, name: str, size: tuple[int, int], scheme: str) -> None:

@@ -250,9 +250,9 @@ function holmesSheet(table, { odds, marks }) {
   const tables = kinds.map((kind) => make("div", { class: `sheet-box sheet-${kind}` }, sheetTable(about(kind), board, odds, marks)));
   return [
     regionHead("Information sheet"),
-    make("p", { class: "sheet-summary" }, "How many copies there may be: 0–2 is none to two."),
+    make("p", { class: "sheet-summary" }, "How many copies there are, as far as you can know."),
     make("div", { class: "sheets", "data-places": String(board.places.length) }, tables),
-    sheetLegend(Boolean(marks), odds),
+    sheetLegend(Boolean(marks), odds, [["0–2", "none to two"], [SIGNS["-"], "none"]]),
   ];
 }
 
