@@ -9,14 +9,12 @@ from __future__ import annotations
 import json
 import random
 import sys
-import threading
-import time
 import urllib.request
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-import uvicorn
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
@@ -26,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 # The tests lie beside this folder.
 from tests.browser.clicking import Visitor
 from tests.browser.conftest import CHROMIUM, QUIET
-from tests.browser.stand_in import app
+from tests.browser.serving import served
 from tests.browser.test_pages import careful_action
 
 PICTURES = ROOT / "docs" / "_static"
@@ -85,18 +83,12 @@ def draw_holmes(browser: Browser, address: str, name: str, size: tuple[int, int]
 
 def main() -> None:
     """Draw all pictures."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
-    threading.Thread(target=server.run, daemon=True).start()
-    while not server.started:
-        time.sleep(0.02)
-    address = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    with sync_playwright() as playwright:
+    with TemporaryDirectory() as folder, served(Path(folder)) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         draw_sleuth(browser, address, "table-sleuth", (1280, 900), "light")
         draw_holmes(browser, address, "table-holmes", (1280, 900), "dark")
         draw_sleuth(browser, address, "table-phone", (360, 740), "light")
         browser.close()
-    server.should_exit = True
 
 
 if __name__ == "__main__":

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from .serving import served
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -32,21 +32,10 @@ Make = Callable[..., list[str]]
 
 
 @pytest.fixture(scope="session")
-def address() -> Iterator[str]:
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a server of games; return its address."""
-    import uvicorn
-
-    from .stand_in import app
-
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join(10)
+    with served(tmp_path_factory.mktemp("tables")) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

@@ -345,9 +345,10 @@ def test_two_people_play_at_one_table(visitor: NewVisitor) -> None:
                 person.page.wait_for_timeout(60)
                 while len(person.tables) == before:
                     person.page.wait_for_timeout(20)
-        if host.table["ended"] and guest.table["ended"]:
+        if all(person.tables and person.table["ended"] for person in (host, guest)):
             break
     assert host.table["ended"]
+    assert guest.table["ended"]
     for person in (host, guest):
         check_page(person)
         check_end(person)
