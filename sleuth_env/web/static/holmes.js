@@ -178,7 +178,7 @@ function holmesActions(table, tools) {
     tokens.size ? tokenStep(table, tools, tokens) : null,
     rest.length ? make("div", { class: "choices", role: "group", "aria-label": "What you can do" }, rest.map((name) => plainMove(table, tools, name))) : null,
   ];
-  const hint = inHand.size && !picked && !facts.drawn ? make("p", { class: "muted" }, "Click a card of your hand.") : null;
+  const hint = inHand.size && !picked && !facts.drawn ? make("p", { class: "muted" }, "Choose a card of your hand.") : null;
   return [make("h2", { class: "unseen" }, "What you can do"), hint, ...parts];
 }
 

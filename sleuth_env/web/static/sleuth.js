@@ -318,6 +318,7 @@ function accusing(table, tools, accusations) {
   return stepGroup(
     options.missing === 1 ? "Which gem is missing?" : `Which gems are missing? ${counted(left, "more gem")} to name`,
     "accuse",
+    make("p", { class: "muted" }, "1 solitaire, 2 pair, 3 cluster"),
     facts.named.length ? thingList("Named so far", facts.named.map((gem) => gemCard(gem))) : null,
     make(
       "div",
