@@ -168,8 +168,9 @@ def check_end(person: Visitor) -> None:
         assert " ".join(line.split()) in " ".join(text.split())
     hands = person.page.locator(".region-ending .thing-list")
     for player in person.table["players"]:
-        who = "you" if player["label"] == "you" else f"{player['name']} ({player['label']})"
-        hand = hands.filter(has=person.page.get_by_role("heading", name=f"Hand of {who}", exact=True))
+        of = f"Hand of {player['name']} ({player['label']})"
+        title = "Your hand" if player["label"] == "you" else of
+        hand = hands.filter(has=person.page.get_by_role("heading", name=title, exact=True))
         shown = hand.locator("[data-gem], [data-title]").evaluate_all(
             "all => all.map((card) => card.dataset.gem ?? card.dataset.title)"
         )

@@ -2,7 +2,7 @@
 
 import { make, makeSvg, unseen } from "./dom.js";
 import { actionButton, leadButton, stepGroup } from "./moves.js";
-import { counted, endingLines, playerPanel, regionHead, seatWords, statusLines, thingList } from "./seats.js";
+import { counted, endingLines, handTitle, playerPanel, regionHead, seatWords, statusLines, thingList } from "./seats.js";
 import { SIGNS, sheetLegend, sheetTable } from "./sheet.js";
 import { BOOK_NAMES, STORY_CARDS } from "./story_cards.js";
 
@@ -293,5 +293,5 @@ function dealtStory(deal, table) {
     for (const title of deal.hands[player.name]) copies.set(title, (copies.get(title) ?? 0) + 1);
     return [...copies].map(([title, number]) => storyCard(title, number > 1 ? `×${number}` : null));
   };
-  return table.players.map((player) => thingList(`Hand of ${seatWords(player)}`, hand(player), "no cards"));
+  return table.players.map((player) => thingList(handTitle(player), hand(player), "no cards"));
 }

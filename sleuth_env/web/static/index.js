@@ -96,8 +96,7 @@ function sit(seat, who) {
 function optionField(option) {
   const id = `option-${option.name}`;
   const label = option.name.replaceAll("_", " ");
-  const values = option.values ? ` (${option.values})` : "";
-  const help = make("span", { class: "field-help", id: `${id}-help` }, `${option.help ?? ""}${values}`);
+  const help = make("span", { class: "field-help", id: `${id}-help` }, [option.help, valuesToSay(option)].filter(Boolean).join("; "));
   const about = { id, "data-option": option.name, "aria-describedby": `${id}-help` };
   if (typeof option.default === "boolean") {
     const box = make("input", { type: "checkbox", ...about });
@@ -109,6 +108,11 @@ function optionField(option) {
     : make("input", { type: "number", min: option.least, max: option.most, required: true, ...about });
   control.value = String(option.default);
   return make("div", { class: "field" }, make("label", { for: id }, label), control, help);
+}
+
+/** What a control does not show by itself: the values of a number, and what depends on other options. */
+function valuesToSay(option) {
+  return typeof option.default === "number" ? option.values : option.values?.split("; ")[1];
 }
 
 /** Return the options that differ from what they are by themselves. */

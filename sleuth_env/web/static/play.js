@@ -193,7 +193,7 @@ function drawAfter(table) {
   section.dataset.replay = table.ended?.replay ?? "";
   if (!show) return section.replaceChildren();
   section.replaceChildren(
-    make("h2", {}, "The game is over"),
+    make("h2", {}, "What now?"),
     make(
       "div",
       { class: "choices" },

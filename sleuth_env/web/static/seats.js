@@ -12,6 +12,15 @@ export function seatWords(player) {
 }
 
 /**
+ * Head the hand of a player.
+ * @param {{label: string, name: string}} player
+ * @returns {string}
+ */
+export function handTitle(player) {
+  return player.label === "you" ? "Your hand" : `Hand of ${seatWords(player)}`;
+}
+
+/**
  * Draw a player: name, what sits there, how things stand, and more.
  * @param {{label: string, name: string, who: string}} player
  * @param {Object} about

@@ -3,7 +3,7 @@
 import { COLOURS, KINDS, TYPES, gemCard, gemPicture, searchCard, spoken } from "./cards.js";
 import { make, unseen } from "./dom.js";
 import { actionButton, leadButton, stepGroup } from "./moves.js";
-import { counted, endingLines, playerPanel, regionHead, seatWords, statusLines, thingList } from "./seats.js";
+import { counted, endingLines, handTitle, playerPanel, regionHead, seatWords, statusLines, thingList } from "./seats.js";
 import { SIGNS, SIGN_WORDS, sheetLegend, sheetTable } from "./sheet.js";
 
 const STANDING_WORDS = { in: "", out: "out: accused wrongly", right: "was right", accused: "has accused" };
@@ -82,7 +82,7 @@ function gemList(cards, kind) {
 }
 
 function dealtGems(deal, table) {
-  const hands = table.players.map((player) => thingList(`Hand of ${seatWords(player)}`, deal.hands[player.name].map((gem) => gemCard(gem))));
+  const hands = table.players.map((player) => thingList(handTitle(player), deal.hands[player.name].map((gem) => gemCard(gem))));
   return [thingList("Missing", deal.missing.map((gem) => gemCard(gem))), ...hands, thingList("On the table", deal.table.map((gem) => gemCard(gem)))];
 }
 
@@ -202,7 +202,7 @@ function sleuthActions(table, tools) {
 
 function plainButton(table, tools, name) {
   const offer = table.facts.phase === "offer";
-  const words = { exchange: "Exchange my search cards", pass: offer ? "Decline" : "End my turn" }[name] ?? name;
+  const words = { exchange: "Exchange cards", pass: offer ? "Decline" : "End my turn" }[name] ?? name;
   return actionButton(tools, name, { class: name === "pass" ? "button button-main" : "button" }, words);
 }
 
