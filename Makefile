@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 RUN := $(or $(RUN),runs/demo-$(shell date +%Y%m%d-%H%M%S))
 ONE_THREAD := NUMBA_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: help install demo test lint test-slow test-libraries docs package benchmark tables clean
+.PHONY: help install demo test lint test-slow test-browser test-libraries docs package benchmark tables clean
 
 help:
 	@echo "make demo       set up .venv, train configs/smoke.yaml, evaluate the policy against the bots"
 	@echo "make test       set up .venv, run ruff, mypy and the tests"
 	@echo "make test-slow  run the long tests"
+	@echo "make test-browser  play the pages in a real browser; it needs Chromium"
 	@echo "make test-libraries  test with other libraries, each in its own environment; LIBRARIES=\"torchrl ray\" for some"
 	@echo "make docs       build the manual in docs/_build/html; a warning is an error"
 	@echo "make package    build the wheel and the source distribution in dist/ and try them"
@@ -42,6 +43,11 @@ test: lint
 
 test-slow: install
 	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal -m slow
+
+test-browser: install
+	.ci/chromium
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e ".[browser]"
+	$(ONE_THREAD) $(BIN)/python -m pytest -m browser tests/browser
 
 test-libraries:
 	PYTHON=$(PYTHON) .ci/libraries $(LIBRARIES)
