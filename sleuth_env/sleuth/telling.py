@@ -424,41 +424,35 @@ def doubts(options: Options, seen: Any, actions: Iterable[int]) -> dict[int, str
     """
     seen = one_view(options, seen, "seen")[0]
     blocks = action_blocks(options)
-    risky = [action for action in actions if blocks["final"].start <= action < blocks["accuse"].stop]
-    if not risky:
+    final = blocks["final"]
+    accuse = blocks["accuse"]
+    numbers = list(actions)
+    asking = [action for action in numbers if final.start <= action < final.stop]
+    accusing = [action for action in numbers if accuse.start <= action < accuse.stop]
+    if not asking and not accusing:
         return {}
     proved, possible = known_missing(options, seen)
-    must_accuse = phase_of(seen) == MUST_ACCUSE
-    found = {action: _doubt(options, action, proved, possible, must_accuse) for action in risky}
+    found = dict.fromkeys(asking, _doubt_of_last_question(options, proved, possible))
+    # Whoever must accuse, or has begun to, can only guess.
+    guesses = _doubt_of_guess(options, proved, possible) if phase_of(seen) != MUST_ACCUSE else ""
+    for action in accusing:
+        gem = action - accuse.start
+        found[action] = guesses if possible >> gem & 1 else f"{gem_name(gem)} is certainly not missing."
     return {action: why for action, why in found.items() if why}
 
 
-def _doubt(options: Options, action: int, proved: int, possible: int, must_accuse: bool) -> str:
-    """Return the same of one action.
+def _doubt_of_last_question(options: Options, proved: int, possible: int) -> str:
+    """Return why not to ask a final question, of masks of the gems that are proved to be missing, and that may be."""
+    if proved.bit_count() == options.missing:
+        return ""
+    return f"After a final question you must accuse, and {(possible & ~proved).bit_count()} gems may still be missing."
 
-    Args:
-        options: of the game.
-        action: its number.
-        proved: mask of the gems that are proved to be missing.
-        possible: mask of the gems that may be missing.
-        must_accuse: whether the player has no choice but to accuse.
-    """
-    blocks = action_blocks(options)
-    accuses = blocks["accuse"].start <= action < blocks["accuse"].stop
-    asks_last = blocks["final"].start <= action < blocks["final"].stop
-    if not accuses and not asks_last:
+
+def _doubt_of_guess(options: Options, proved: int, possible: int) -> str:
+    """Return why not to name a gem that may be missing, of the same masks."""
+    if proved.bit_count() == options.missing:
         return ""
     open_gems = (possible & ~proved).bit_count()
-    if asks_last:
-        if proved.bit_count() == options.missing:
-            return ""
-        return f"After a final question you must accuse, and {open_gems} gems may still be missing."
-    gem = action - blocks["accuse"].start
-    if not possible >> gem & 1:
-        return f"{gem_name(gem)} is certainly not missing."
-    # Whoever must accuse, or has begun to, can only guess.
-    if proved.bit_count() == options.missing or must_accuse:
-        return ""
     if options.missing == 1:
         return f"It is not proved: {open_gems} gems may still be missing."
     known = f"{proved.bit_count()} of the {options.missing} missing gems"
