@@ -6,6 +6,7 @@ All of it is made of a view alone, ready for JSON. Seats are called "you", "+1",
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ from .drawing.scene import seat_labels
 from .notation import title_name
 from .records import one_view
 from .wording import PILE
+
+TITLE = "I Say, Holmes!"
+CHANCE = "estimated chance that the likeliest opponent holds a Villain"
 
 
 def sheet(options: Options, seen: Any) -> dict[str, Any]:
@@ -81,3 +85,16 @@ def questions(options: Options, seen: Any) -> list[dict[str, Any]]:
         seen: VIEW, one record.
     """
     return []
+
+
+def best_chance(odds: Mapping[str, Any]) -> float:
+    """Return the chance that the opponent who most probably holds a Villain does, an estimate like the odds.
+
+    >>> best_chance({"places": ["you", "+1", "+2", "draw pile"], "items": {"moran": [0, 0.5, 0, 0.5], "milverton": [1, 0, 0, 0]}})
+    0.5
+
+    Args:
+        odds: as the function of that name returns them.
+    """
+    chances = np.array(list(odds["items"].values()))[:, 1:-1]
+    return float((1 - np.prod(1 - chances, axis=0)).max())
