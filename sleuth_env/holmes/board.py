@@ -90,7 +90,8 @@ def questions(options: Options, seen: Any) -> list[dict[str, Any]]:
 def best_chance(odds: Mapping[str, Any]) -> float:
     """Return the chance that the opponent who most probably holds a Villain does, an estimate like the odds.
 
-    >>> best_chance({"places": ["you", "+1", "+2", "draw pile"], "items": {"moran": [0, 0.5, 0, 0.5], "milverton": [1, 0, 0, 0]}})
+    >>> items = {"moran": [0, 0.5, 0, 0.5], "milverton": [1, 0, 0, 0]}
+    >>> best_chance({"places": ["you", "+1", "+2", "draw pile"], "items": items})
     0.5
 
     Args:

@@ -50,7 +50,8 @@ class Replay:
         steps: what everybody noticed, [S]; nothing of the deal.
         private: the same as each seat was told it, [P][S].
         revealed: the same with everything hidden, [S].
-        ending: how the game stands at its end, as everybody may know it.
+        ending, ending_revealed: how the game stands at its end, as everybody may know it, and with
+            everything hidden.
         endings: what each player is told at the end, line by line, [P]; None while the game goes on.
         deals: everything hidden after each step, see `Transcribed.reveal`, [S].
         frames: [P][S].
@@ -67,6 +68,7 @@ class Replay:
     private: list[list[str]]
     revealed: list[str]
     ending: str
+    ending_revealed: str
     endings: list[list[str]] | None
     deals: list[dict[str, Any]]
     frames: list[list[Frame]]
@@ -137,6 +139,7 @@ def make_replay(
         private=[story.texts for story in stories],
         revealed=revealed[: num_steps + 1],
         ending="\n".join(public[num_steps:]),
+        ending_revealed="\n".join(revealed[num_steps + 1 :]),
         endings=[telling.ending(record, seat) for seat in range(played.num_players)] if finished else None,
         deals=[played.game.reveal(record.options, played.states[end]) for end in played.ends],
         frames=frames,
@@ -224,7 +227,11 @@ def _frames(
                 "within": within,
                 **decisions.next(end, view),
                 # What has been counted already is not counted again.
-                **({key: frames[-1][key] for key in ("odds", "questions", "why")} if is_same else _counted(played, view)),
+                **(
+                    {key: frames[-1][key] for key in ("odds", "questions", "why")}
+                    if is_same
+                    else _counted(played, view)
+                ),
             }
         )
         start = end
@@ -259,7 +266,7 @@ def _table(played: _Played, seat: int, view: np.void) -> Frame:
 
 
 def _counted(played: _Played, view: np.void) -> Frame:
-    """Return what a seat may believe, and which questions tell it most; nothing, and why, where that is not to be had."""
+    """Return what a seat may believe, and which questions tell it most; None, and why, where nothing can be counted."""
     board = played.game.board
     options = played.record.options
     try:
@@ -335,4 +342,3 @@ class _Decisions:
         views[0] = _view(self.played, at, self.seat)
         shares = self.played.policy.probabilities(views, legal)[0].round(DECIMALS)
         return {self.played.actions[action]: float(shares[action]) for action in np.flatnonzero(legal[0]).tolist()}
-

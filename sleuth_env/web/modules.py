@@ -53,13 +53,14 @@ def in_one_script(name: str, read: Callable[[str], str] = read_static) -> str:
     }
     """
     *needed, last = _in_order(name, read, ())
-    parts = [f"const ${module} = (() => {{\n{text}\nreturn {{ {', '.join(names)} }};\n}})();" for module, text, names in needed]
+    parts = [
+        f"const ${module} = (() => {{\n{text}\nreturn {{ {', '.join(names)} }};\n}})();"
+        for module, text, names in needed
+    ]
     return "\n".join([*parts, f"{{\n{last[1]}\n}}"])
 
 
-def _in_order(
-    name: str, read: Callable[[str], str], above: tuple[str, ...]
-) -> list[tuple[str, str, list[str]]]:
+def _in_order(name: str, read: Callable[[str], str], above: tuple[str, ...]) -> list[tuple[str, str, list[str]]]:
     """Return the modules that one needs and itself, each after those that it needs.
 
     Each is its name, its text without the words of modules, and the names that it exports.
@@ -75,7 +76,9 @@ def _in_order(
     text = EXPORT.sub("", IMPORT.sub(_taken, text))
     if other := OTHER.search(text):
         line = text[other.start() :].strip().partition("\n")[0]
-        raise ModuleFormError(f"{name}.js: {line!r} is not a form of an import or an export that can be put into a page")
+        raise ModuleFormError(
+            f"{name}.js: {line!r} is not a form of an import or an export that can be put into a page"
+        )
     return [*found.values(), (name, text, names)]
 
 

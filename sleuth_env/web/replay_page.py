@@ -20,8 +20,9 @@ BODY = """\
 <main class="page" id="replay">
 <noscript><p class="notice">This page needs JavaScript.</p></noscript>
 </main>"""
-# The least share that is told apart from nothing.
+# Of the odds of a page, and the least share that they tell apart from nothing.
 DECIMALS = 3
+LEAST = 0.001
 
 
 def replay_page(
@@ -82,7 +83,6 @@ def _share(share: float) -> float:
     >>> _share(0.3333), _share(0.0001), _share(0.9999), _share(1.0)
     (0.333, 0.001, 0.999, 1)
     """
-    least = 10**-DECIMALS
     if share in (0, 1):
         return int(share)
-    return min(max(round(share, DECIMALS), least), 1 - least)
+    return min(max(round(share, DECIMALS), LEAST), 1 - LEAST)

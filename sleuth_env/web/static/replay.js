@@ -12,6 +12,8 @@ import { drawTable } from "./table.js";
 const CARD = { sleuth: gemCard, holmes: storyCard };
 const EVERYBODY = -1;
 const MOST_BARS = 10;
+// A smaller share is listed among the rest.
+const LEAST_BAR = 0.005;
 const PLAYING_MS = 1200;
 // Elements that make something of a key themselves.
 const TAKES_KEYS = "input, select, textarea, button, summary, a, [contenteditable]";
@@ -35,11 +37,11 @@ class Replay {
 
   build(root) {
     const parts = {
-      first: this.button("⏮", "First step (Home)", () => this.go(0)),
+      first: this.button("|◀", "First step (Home)", () => this.go(0)),
       back: this.button("◀", "Step back (left arrow)", () => this.go(this.step - 1)),
       play: this.button("▶ Play", "Play the steps one after the other (space)", () => this.play(this.timer === null)),
       forward: this.button("▶", "Step forward (right arrow)", () => this.go(this.step + 1)),
-      end: this.button("⏭", "Last step (End)", () => this.go(this.last)),
+      end: this.button("▶|", "Last step (End)", () => this.go(this.last)),
       slider: make("input", { type: "range", min: 0, max: this.last, value: 0, "aria-label": "Step", "data-slider": true }),
       where: make("output", { class: "replay-where", "data-where": true }),
       seats: make("select", { id: "viewpoint" }, this.viewpoints()),
@@ -65,9 +67,8 @@ class Replay {
       make(
         "div",
         { class: "replay-head" },
-        make("section", { class: "region", "aria-label": "The step" }, parts.told, parts.ending),
-        parts.decisions,
-        parts.curve,
+        make("div", { class: "column" }, make("section", { class: "region replay-step", "aria-label": "The step" }, parts.told, parts.ending), parts.decisions),
+        make("div", { class: "column" }, parts.curve),
       ),
       parts.deal,
       parts.table,
@@ -132,7 +133,7 @@ class Replay {
       if (this.step === this.last) this.go(0);
       this.timer = setInterval(() => this.go(this.step + 1), PLAYING_MS);
     }
-    this.parts.play.textContent = on ? "⏸ Pause" : "▶ Play";
+    this.parts.play.textContent = on ? "❚❚ Pause" : "▶ Play";
   }
 
   press(event) {
@@ -161,7 +162,7 @@ class Replay {
     parts.forward.disabled = parts.end.disabled = step === this.last;
     const told = everybody ? data.revealed[step] : data.private[seat][step];
     parts.told.textContent = told || "The cards have been dealt.";
-    parts.ending.textContent = step === this.last ? (everybody ? data.endingRevealed : data.ending) : "";
+    parts.ending.textContent = step === this.last ? (everybody ? data.ending_revealed : data.ending) : "";
     parts.ending.hidden = step !== this.last;
     parts.deal.hidden = !everybody;
     parts.table.hidden = everybody;
@@ -207,9 +208,7 @@ class Replay {
     const head = make("p", {}, `${when} (${prompt.replace(/ \(Enter: [a-z]+\)$/, "")}): `, did === null ? make("i", {}, "the text ends here") : make("b", { "data-did": did }, did));
     if (!policy) return head;
     const ranked = Object.entries(policy).sort(([, one], [, other]) => other - one);
-    const at = ranked.findIndex(([name]) => name === did);
-    const first = ranked.slice(0, MOST_BARS);
-    if (at >= MOST_BARS) first.push(ranked[at]);
+    const first = ranked.filter(([name, share], at) => name === did || (at < MOST_BARS && (at === 0 || share >= LEAST_BAR)));
     const rest = ranked.filter((entry) => !first.includes(entry));
     const more = rest.length ? make("details", {}, make("summary", {}, `${rest.length} more legal actions`), this.bars(rest, did)) : null;
     return make("div", {}, head, this.bars(first, did), more);

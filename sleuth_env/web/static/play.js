@@ -1,0 +1,228 @@
+// The page of one seat: it shows what the server says of the table, and says what has been clicked.
+
+import { make, reasonIn } from "./dom.js";
+import { Marks } from "./marks.js";
+import { drawTable } from "./table.js";
+
+const FIRST_WAIT = 500;
+const LONGEST_WAIT = 15000;
+const QUIET = 150;
+// Codes with which a connection is closed for good: it broke the rules, or there is no such table.
+const FINAL_CODES = [1008, 4404];
+const byId = (id) => document.getElementById(id);
+
+const page = {
+  socket: null,
+  wait: FIRST_WAIT,
+  table: null,
+  hello: null,
+  odds: null, // { odds, questions, why } of the table that is shown
+  wantsOdds: false,
+  sent: null, // the decision that has been answered, so that a double click answers it once
+  marks: null,
+  timer: 0,
+};
+
+// --- talking with the server ---
+
+function socketAddress() {
+  const address = new URL(`${location.pathname}/socket`, location.href);
+  address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+  return address.href;
+}
+
+function connect() {
+  const socket = new WebSocket(socketAddress());
+  page.socket = socket;
+  socket.addEventListener("open", () => {
+    page.wait = FIRST_WAIT;
+    page.sent = null;
+    notice("");
+    byId("table").dataset.connected = "true";
+  });
+  socket.addEventListener("message", (event) => receive(JSON.parse(event.data)));
+  socket.addEventListener("close", (event) => !FINAL_CODES.includes(event.code) && lost());
+}
+
+/** Try again after a while that grows, until the server is there again. */
+function lost() {
+  delete byId("table").dataset.connected;
+  notice(`The connection is lost. Trying again in ${Math.ceil(page.wait / 1000)} s; the game goes on where it was.`);
+  setTimeout(connect, page.wait);
+  page.wait = Math.min(page.wait * 2, LONGEST_WAIT);
+}
+
+function send(message) {
+  if (page.socket?.readyState !== WebSocket.OPEN) return false;
+  page.socket.send(JSON.stringify(message));
+  return true;
+}
+
+const RECEIVERS = {
+  hello(message) {
+    page.hello = message;
+  },
+  table(message) {
+    if (knowledgeOf(message) !== knowledgeOf(page.table)) page.odds = null;
+    if (message.decision !== page.sent) page.sent = null;
+    page.table = message;
+    page.marks = new Marks(marksKey(message), keeping());
+    notice("");
+    askForOdds();
+    draw();
+  },
+  odds(message) {
+    page.odds = message;
+    if (!message.odds) notice(`There are no odds: ${message.why ?? "they cannot be counted"}.`);
+    draw();
+  },
+  refused(message) {
+    page.sent = null;
+    notice(`Not done: ${message.why}`);
+    draw();
+  },
+  closed(message) {
+    notice(`Closed: ${message.why}`);
+  },
+};
+
+function receive(message) {
+  RECEIVERS[message.type]?.(message);
+}
+
+/** What odds depend on: while it stays the same, so do they. */
+function knowledgeOf(table) {
+  return table && JSON.stringify([table.board, table.log.length, table.facts.hand]);
+}
+
+/** Ask for odds where they are wanted, once the table has been quiet for a moment: bots move fast. */
+function askForOdds() {
+  clearTimeout(page.timer);
+  if (!page.wantsOdds || page.odds || page.table.ended) return;
+  page.timer = setTimeout(() => send({ type: "odds" }), QUIET);
+}
+
+// --- what is shown ---
+
+function draw() {
+  const { table } = page;
+  if (!table) return;
+  document.title = `${table.legal.length ? "● " : ""}${table.title}`;
+  byId("title").textContent = table.title;
+  drawTable(byId("table"), table, {
+    choose: table.ended ? null : choose,
+    odds: page.wantsOdds ? (page.odds?.odds ?? null) : null,
+    questions: page.wantsOdds ? (page.odds?.questions ?? null) : null,
+    marks: page.marks,
+  });
+  byId("odds").hidden = Boolean(table.ended);
+  drawAfter(table);
+}
+
+function notice(text) {
+  byId("notice").textContent = text;
+}
+
+/** A store that survives the page, where the browser allows one. */
+function keeping() {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+}
+
+/** Marks belong to a seat at a table and to a deal: the hand tells one deal from another. */
+function marksKey(table) {
+  const deal = table.game === "sleuth" ? table.facts.hand.join() : String(table.facts.case_number);
+  return `marks ${location.pathname} ${deal}`;
+}
+
+// --- what is clicked ---
+
+async function choose(action) {
+  const { decision, doubts } = page.table;
+  if (page.sent === decision) return;
+  const why = doubts[action];
+  if (why && !(await isSure(action, why))) return;
+  // The table may have changed while the question stood there.
+  if (page.table.decision !== decision) return;
+  if (send({ type: "act", decision, action })) page.sent = decision;
+  else notice("Not connected: it was not done.");
+}
+
+function isSure(action, why) {
+  const dialog = byId("doubt-dialog");
+  byId("doubt-title").textContent = `${action}: are you sure?`;
+  byId("doubt-why").textContent = why;
+  dialog.returnValue = "no";
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => resolve(dialog.returnValue === "yes"), { once: true });
+  });
+}
+
+function toggleOdds() {
+  page.wantsOdds = !page.wantsOdds;
+  byId("odds").setAttribute("aria-pressed", String(page.wantsOdds));
+  askForOdds();
+  draw();
+}
+
+function showRules() {
+  const rules = page.hello?.rules ?? [];
+  const forms = Object.entries(page.hello?.forms ?? {});
+  byId("rules-text").replaceChildren(
+    ...rules.map((text) => make("p", {}, text)),
+    make("h3", {}, "What can be done"),
+    make("dl", { class: "forms" }, forms.map(([form, meaning]) => [make("dt", {}, form), make("dd", {}, meaning)])),
+  );
+  byId("rules-dialog").showModal();
+}
+
+// --- after the end ---
+
+function drawAfter(table) {
+  const section = byId("after");
+  const show = Boolean(table.ended);
+  if (section.hidden === !show && show && section.dataset.replay === table.ended.replay) return;
+  section.hidden = !show;
+  section.dataset.replay = table.ended?.replay ?? "";
+  if (!show) return section.replaceChildren();
+  section.replaceChildren(
+    make("h2", {}, "The game is over"),
+    make(
+      "div",
+      { class: "choices" },
+      make("a", { class: "button button-main", href: table.ended.replay, id: "replay" }, "Look at the replay"),
+      make("button", { type: "button", class: "button", id: "again", onclick: () => again(null) }, "New game, the same cards"),
+      make("button", { type: "button", class: "button", id: "again-other", onclick: () => again(anySeed()) }, "New game, other cards"),
+      make("a", { class: "button", href: `${location.pathname}/text`, id: "text" }, "The game as text"),
+    ),
+  );
+}
+
+function anySeed() {
+  return crypto.getRandomValues(new Uint32Array(1))[0];
+}
+
+async function again(seed) {
+  try {
+    const answer = await fetch(`${location.pathname}/again`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ seed }),
+    });
+    if (!answer.ok) notice(`There is no new game: ${reasonIn(await answer.text())}`);
+  } catch {
+    notice("The server does not answer.");
+  }
+}
+
+byId("odds").addEventListener("click", toggleOdds);
+byId("rules").addEventListener("click", showRules);
+byId("erase").addEventListener("click", () => {
+  page.marks?.clear();
+  draw();
+});
+connect();

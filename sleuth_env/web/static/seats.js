@@ -1,0 +1,110 @@
+// What the tables of both games show of their players.
+
+import { make, unseen } from "./dom.js";
+
+/**
+ * Say who sits in a seat: the name, and the distance to the left, as actions have it.
+ * @param {{label: string, name: string}} player
+ * @returns {string}
+ */
+export function seatWords(player) {
+  return player.label === "you" ? "you" : `${player.name} (${player.label})`;
+}
+
+/**
+ * Draw a player: name, what sits there, how things stand, and more.
+ * @param {{label: string, name: string, who: string}} player
+ * @param {Object} about
+ * @param {boolean} about.turn whether it is their turn
+ * @param {boolean} about.out whether they are out
+ * @param {string} about.standing in words; "" for nothing in particular
+ * @param {...Node} children
+ * @returns {HTMLElement}
+ */
+export function playerPanel(player, { turn, out = false, standing = "" }, ...children) {
+  const you = player.label === "you";
+  const classes = ["player", you ? "player-you" : "", turn ? "player-turn" : "", out ? "player-out" : ""];
+  return make(
+    "li",
+    { class: classes.filter(Boolean).join(" "), "data-player": player.label },
+    make(
+      "h3",
+      {},
+      make("span", { class: "seat-badge" }, player.label),
+      " ",
+      make("span", { class: "player-name" }, player.name),
+      make("span", { class: "player-who" }, you ? "" : ` ${player.who}`),
+    ),
+    standing || turn
+      ? make("p", { class: "player-standing" }, turn ? make("span", { class: "turn-flag" }, "▶ has the turn") : null, turn && standing ? " " : null, standing)
+      : null,
+    ...children,
+  );
+}
+
+/**
+ * Draw a list of small things with a heading before it.
+ * @param {string} title
+ * @param {Node[]} things
+ * @param {string} none said where there are none; "" to leave the list out then
+ * @returns {?HTMLElement}
+ */
+export function thingList(title, things, none = "") {
+  if (!things.length && !none) return null;
+  const list = things.length ? make("ul", { class: "things" }, things.map((thing) => make("li", {}, thing))) : make("p", { class: "muted" }, none);
+  return make("div", { class: "thing-list" }, make("h3", {}, title), list);
+}
+
+/**
+ * Head the table: what is asked of the viewer, and where the game stands.
+ * @param {Object} table a table message
+ * @param {string} where the turn, in words
+ * @param {string} waiting what is said while the viewer has nothing to decide
+ * @returns {Node[]}
+ */
+export function statusLines(table, where, waiting) {
+  const asked = table.legal.length > 0;
+  const prompt = asked ? table.prompt.replace(/ \(Enter: [a-z]+\)$/, "") : table.ended ? "the game is over" : waiting;
+  return [
+    make("p", { class: "where" }, where),
+    make("h2", { class: asked ? "prompt prompt-asked" : "prompt", "data-prompt": true }, prompt[0].toUpperCase() + prompt.slice(1)),
+    ...(asked ? table.announcement : []).map((line) => make("p", { class: "announcement" }, line)),
+  ];
+}
+
+/**
+ * Show how the game ended: what is told, then all hands.
+ * @param {Object} table a table message
+ * @param {function(Object): Node[]} drawDeal draws what `deal` holds
+ * @returns {Node[]}
+ */
+export function endingLines(table, drawDeal) {
+  if (!table.ended) return [];
+  const [first, ...rest] = table.ended.lines;
+  return [
+    make("h2", {}, "The end"),
+    make("p", { class: "ending-first" }, first),
+    make("pre", { class: "ending-lines", tabindex: "0", "aria-label": "How it ended" }, rest.join("\n")),
+    ...drawDeal(table.ended.deal),
+  ];
+}
+
+/**
+ * Say a number of things.
+ * @param {number} number
+ * @param {string} one what one is called
+ * @returns {string}
+ */
+export function counted(number, one) {
+  return `${number} ${one}${number === 1 ? "" : "s"}`;
+}
+
+/**
+ * Head a region with its name and a number.
+ * @param {string} title
+ * @param {?number} number
+ * @returns {HTMLElement}
+ */
+export function regionHead(title, number = null) {
+  return make("h2", {}, title, number === null ? null : make("span", { class: "count" }, unseen(": "), ` ${number}`));
+}

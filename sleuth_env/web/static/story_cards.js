@@ -1,0 +1,53 @@
+// The cards of I Say, Holmes!: what is printed on them, the same as in the data of the game, and what they do in brief.
+
+/** For each title its name, kind, value, what may follow it, and what it does. */
+export const STORY_CARDS = {
+  "hansom-cab": { name: "Hansom Cab", kind: "travel", value: 0, follows: "similar-location dense-fog", effect: "" },
+  "train": { name: "Train", kind: "travel", value: 0, follows: "dissimilar-location dense-fog", effect: "" },
+  "boat": { name: "Boat", kind: "travel", value: 0, follows: "dissimilar-location dense-fog", effect: "The target draws a card." },
+  "foot-chase": { name: "Foot Chase", kind: "travel", value: 0, follows: "similar-location dense-fog", effect: "The target draws a card." },
+  "dense-fog": { name: "Dense Fog", kind: "travel", value: 0, follows: "similar-location dissimilar-location i-say", effect: "Everybody puts a card down; they are shuffled and dealt back." },
+  "london": { name: "London", kind: "city", value: 1, follows: "any-travel clue disguise arrest i-say", effect: "" },
+  "baker-street": { name: "221B Baker Street", kind: "city", value: 1, follows: "any-travel suspicion disguise telegram i-say", effect: "" },
+  "scotland-yard": { name: "Scotland Yard", kind: "city", value: 1, follows: "any-travel disguise arrest detective constabulary i-say", effect: "The target draws two cards." },
+  "west-end": { name: "West End", kind: "city", value: 1, follows: "any-travel clue disguise arrest i-say", effect: "" },
+  "fleet-street": { name: "Fleet Street", kind: "city", value: 3, follows: "any-travel clue suspicion telegram i-say", effect: "The target gets an I Say token." },
+  "countryside": { name: "Countryside", kind: "country", value: 1, follows: "any-travel clue telegram arrest i-say", effect: "" },
+  "village": { name: "Village", kind: "country", value: 1, follows: "any-travel clue telegram arrest i-say", effect: "" },
+  "castle": { name: "Castle", kind: "country", value: 1, follows: "any-travel clue telegram arrest i-say", effect: "" },
+  "estate": { name: "Estate", kind: "country", value: 1, follows: "any-travel clue telegram arrest i-say", effect: "" },
+  "manor": { name: "Manor", kind: "country", value: 1, follows: "any-travel clue telegram arrest i-say", effect: "" },
+  "clue": { name: "Clue", kind: "information", value: 3, follows: "suspicion disguise telegram detective constabulary i-say", effect: "The target shows you two random cards." },
+  "suspicion": { name: "Suspicion", kind: "information", value: 3, follows: "any-travel arrest detective constabulary", effect: "The target draws a card." },
+  "disguise": { name: "Disguise", kind: "information", value: 3, follows: "clue suspicion i-say", effect: "The target shows you a card of the highest value." },
+  "telegram": { name: "Telegram", kind: "information", value: 3, follows: "any-travel", effect: "The target gets a Telegram." },
+  "arrest": { name: "Arrest", kind: "action", value: 4, follows: "any-travel", effect: "Take a hand: with a Villain in it, the case is closed." },
+  "detective": { name: "Detective", kind: "action", value: 4, follows: "any-travel arrest", effect: "The target draws two cards." },
+  "constabulary": { name: "Constabulary", kind: "action", value: 4, follows: "any-travel arrest", effect: "Give the target one of your cards." },
+  "sherlock-holmes": { name: "Sherlock Holmes", kind: "i-say", value: 7, follows: "", effect: "Look at a hand; you may arrest a Villain." },
+  "dr-watson": { name: "Dr. John Watson", kind: "i-say", value: 6, follows: "", effect: "Look at a hand; you may arrest a Villain." },
+  "mycroft-holmes": { name: "Mycroft Holmes", kind: "i-say", value: 5, follows: "", effect: "Exchange hands with the target." },
+  "inspector-lestrade": { name: "Inspector Lestrade", kind: "i-say", value: 4, follows: "", effect: "Look at a hand." },
+  "irene-adler": { name: "Irene Adler", kind: "i-say", value: 3, follows: "", effect: "Discard one of your Villains." },
+  "irregulars": { name: "Baker Street Irregulars", kind: "i-say", value: 2, follows: "", effect: "Draw one; everybody shows you a card of the highest value." },
+  "mrs-hudson": { name: "Mrs. Hudson", kind: "i-say", value: 2, follows: "", effect: "The discard pile goes into the draw pile." },
+  "prime-minister": { name: "Prime Minister", kind: "i-say", value: 2, follows: "", effect: "Everybody else draws a card." },
+  "alibi": { name: "Alibi", kind: "interrupt", value: 3, follows: "any-travel", effect: "Counters; then everybody passes a card to the right." },
+  "mastermind": { name: "Mastermind", kind: "interrupt", value: 4, follows: "", effect: "Counters; all hands move to the right, and you have the turn." },
+  "moriarty": { name: "Professor Moriarty", kind: "villain", value: 7, follows: "", effect: "Escape with Villains, or be arrested with one." },
+  "moran": { name: "Colonel Moran", kind: "villain", value: 6, follows: "", effect: "Escape with Villains, or be arrested with one." },
+  "clay": { name: "John Clay", kind: "villain", value: 5, follows: "", effect: "Escape with Villains, or be arrested with one." },
+  "woodley": { name: "Mr. Woodley", kind: "villain", value: 4, follows: "", effect: "Escape with Villains, or be arrested with one." },
+  "milverton": { name: "C. A. Milverton", kind: "villain", value: 3, follows: "", effect: "Escape with Villains, or be arrested with one." },
+  "afoot": { name: "Come, Watson, Come! The Game is Afoot!", kind: "start", value: 0, follows: "any-travel", effect: "Begins a case." },
+};
+
+/** The names of the Books. */
+export const BOOK_NAMES = {
+  "last-bow": "His Last Bow",
+  "return": "The Return of Sherlock Holmes",
+  "memoirs": "The Memoirs of Sherlock Holmes",
+  "adventures": "The Adventures of Sherlock Holmes",
+  "four": "The Sign of the Four",
+  "scarlet": "A Study in Scarlet",
+};
