@@ -178,10 +178,17 @@ FIRST_PARTY = {
     "trainer": ("checks",),
     "holmes_v0": ("game", "envs", "holmes"),
     "sleuth_v0": ("game", "envs", "sleuth"),
+    # Pages: they know games by their parts only, and no framework of the web.
+    "web/modules": (),
+    "web/packing": (),
+    "web/page": ("web.modules", "web.packing"),
+    "web/frames": ("deduction.worlds", "game", "policies.policy"),
+    "web/tournament_page": ("checks", "matches.crosstable", "web"),
+    "web/": ("game", "policies.policy", "web"),
     # The command line stands above everything but the games; nothing else may use it.
     "cli/": (
         *("actions", "checks", "compilation", "files", "game", "kernel_cache", "options"),
-        *("matches", "policies", "trainer", "version", "words", "cli"),
+        *("matches", "policies", "trainer", "version", "web", "words", "cli"),
     ),
 }
 # Frameworks, and the modules that alone may import them.

@@ -119,7 +119,7 @@ def make_replay(
         MissingPartError: the game cannot be told, worded or shown on a board.
         PolicyError: the policy cannot play under the game's options.
     """
-    played = _replayed(record, policy, players, load_game(game_of(record.options)) if game is None else game)
+    played = _replayed(record, policy, players, game)
     telling = played.game.telling
     board = played.game.board
     num_steps = len(played.ends) - 1
@@ -147,13 +147,22 @@ def make_replay(
     )
 
 
+def frames_of(
+    record: Any, seat: int, policy: Policy | None = None, players: Sequence[str] = (), game: Game | None = None
+) -> list[Frame]:
+    """Return what one seat sees after each step of a game, [S], see `make_replay`."""
+    played = _replayed(record, policy, players, game)
+    return _frames(played, seat, _story(played, seat).views, None)
+
+
 def num_frames(record: Any, game: Game) -> int:
     """Return the number of frames of a replay, in which `make_replay` counts its progress."""
     steps: int = needed(game, Told).telling.num_steps(record) + 1
     return steps * int(record.options.num_players)
 
 
-def _replayed(record: Any, policy: Policy | None, players: Sequence[str], game: Game) -> _Played:
+def _replayed(record: Any, policy: Policy | None, players: Sequence[str], game: Game | None) -> _Played:
+    game = load_game(game_of(record.options)) if game is None else game
     for part in (Told, Worded, OnBoard, Transcribed):
         needed(game, part)
     options = record.options

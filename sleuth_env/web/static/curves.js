@@ -21,6 +21,7 @@ export const COLOURS = 8;
  * @param {number} about.most at the top
  * @param {function(number): string} about.words says a value
  * @param {?Array<{label: string, value: number}>} about.levels lines from left to right
+ * @param {?boolean} about.joined whether lines go on where they have no value
  * @param {?function(number): void} about.pick called with the index of the place that was clicked
  * @returns {{mark: function(number): void}} marks the place with an index
  */
@@ -36,7 +37,7 @@ export function drawCurves(root, about) {
     { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "curves", role: "img", "aria-label": about.title },
     grid(about, across, up),
     (about.levels ?? []).map(({ value }) => makeSvg("line", { class: "curve-level", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: up(value), y2: up(value) })),
-    lines.map(({ values }, k) => curve(x.values, values, k, across, up)),
+    lines.map(({ values }, k) => curve(x.values, values, k, across, up, about.joined)),
     cursor,
     dots,
   );
@@ -74,13 +75,13 @@ export function drawCurves(root, about) {
   return { mark };
 }
 
-function curve(places, values, k, across, up) {
+function curve(places, values, k, across, up, joined) {
   let pen = "M";
   let path = "";
   let drawn = 0;
   values.forEach((value, at) => {
     if (value === null || value === undefined) {
-      pen = "M";
+      if (!joined) pen = "M";
       return;
     }
     path += `${pen}${across(places[at]).toFixed(1)} ${up(value).toFixed(1)}`;
