@@ -21,7 +21,7 @@ from sleuth_env.sleuth import Options
 from sleuth_env.web import frames as frames_module
 from sleuth_env.web.frames import Replay, frames_of, make_replay, num_frames
 from sleuth_env.web.replay_page import replay_page
-from tests.support.pages import bot_game, check_alone, data_of, elements, replay_in, text_of
+from tests.support.pages import GOOD_BOTS, bot_game, check_alone, data_of, elements, replay_in, text_of
 from tests.support.policies import random_policy
 from tests.support.replaying import Replay as Redealt
 from tests.support.stories import record_of, redealt
@@ -40,9 +40,9 @@ VARIANTS: list[tuple[str, str, dict[str, Any]]] = [
     ("sleuth", "sheet", {"num_players": 5, "winners": 2, "super_sleuth": True, "max_turns": 4}),
     ("sleuth", "sheet", {"num_players": 6, "accuse": "own_turn", "max_turns": 3}),
     ("sleuth", "sheet", {"num_players": 7, "max_turns": 2}),
-    ("holmes", "sheet", {"num_players": 3, "cases": 1}),
+    ("holmes", "counter", {"num_players": 3, "cases": 1}),
     ("holmes", "random", {"num_players": 4, "fast_play": True, "must_arrest": True, "max_turns": 40}),
-    ("holmes", "sheet", {"num_players": 5, "after_alibi": "left_of_alibi", "cases": 1, "max_turns": 20}),
+    ("holmes", "counter", {"num_players": 5, "after_alibi": "left_of_alibi", "cases": 1, "max_turns": 20}),
     ("holmes", "random", {"num_players": 8, "max_turns": 12}),
 ]
 NAMES = [f"{name}-{options['num_players']}-{bot}" for name, bot, options in VARIANTS]
@@ -172,7 +172,7 @@ def test_every_decision_is_shown_once(name: str, bot: str, options: dict[str, An
 def test_a_policy_says_how_likely_it_was_to_take_each_legal_action(
     name: str, policy: str, options: dict[str, Any]
 ) -> None:
-    record = bot_game(name, "sheet", **options)
+    record = bot_game(name, GOOD_BOTS[name], **options)
     replay = make_replay(record, load_policy(policy))
     assert replay.policy == policy
     shown = 0
@@ -235,7 +235,7 @@ def test_no_frame_of_sleuth_has_a_byte_of_what_its_seat_cannot_know(options: Opt
 @pytest.mark.parametrize(
     ("bot", "options"),
     [
-        ("sheet", {"num_players": 3, "max_turns": 25}),
+        ("counter", {"num_players": 3, "max_turns": 25}),
         ("random", {"num_players": 5, "fast_play": True, "max_turns": 12}),
     ],
 )
@@ -287,7 +287,7 @@ def test_a_page_holds_the_whole_replay() -> None:
     ("name", "options"), [("sleuth", {"num_players": 3}), ("holmes", {"num_players": 3, "cases": 1})]
 )
 def test_a_page_asks_for_nothing(name: str, options: dict[str, Any]) -> None:
-    page = replay_page(bot_game(name, "sheet", **options))
+    page = replay_page(bot_game(name, GOOD_BOTS[name], **options))
     check_alone(page)
     assert "default-src 'none'" in page
     assert len(page.encode()) < MOST_BYTES
@@ -297,7 +297,7 @@ def test_a_page_asks_for_nothing(name: str, options: dict[str, Any]) -> None:
     ("name", "options"), [("sleuth", {"num_players": 4}), ("holmes", {"num_players": 4, "cases": 3})], ids=str
 )
 def test_the_page_of_a_normal_game_is_small(name: str, options: dict[str, Any]) -> None:
-    page = replay_page(bot_game(name, "sheet", **options), load_policy(f"pretrained:{name}-4p"))
+    page = replay_page(bot_game(name, GOOD_BOTS[name], **options), load_policy(f"pretrained:{name}-4p"))
     assert len(page.encode()) < MOST_BYTES
 
 
@@ -307,7 +307,7 @@ def test_the_page_of_a_normal_game_is_small(name: str, options: dict[str, Any]) 
 )
 @pytest.mark.parametrize("seed", range(3))
 def test_so_are_those_of_whole_games(name: str, players: int, seed: int) -> None:
-    page = replay_page(bot_game(name, "sheet", seed=seed, num_players=players))
+    page = replay_page(bot_game(name, GOOD_BOTS[name], seed=seed, num_players=players))
     assert len(page.encode()) < MOST_BYTES
 
 
@@ -414,7 +414,7 @@ def test_progress_counts_every_frame() -> None:
 
 
 def test_what_has_not_changed_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    record = bot_game("holmes", "sheet", num_players=3, cases=1)
+    record = bot_game("holmes", "counter", num_players=3, cases=1)
     game: Any = load_game("holmes")
     counted: list[bytes] = []
     count = partial(_noting, game.board.odds, counted)

@@ -9,6 +9,7 @@ from html import escape
 from .page import make_page
 
 STYLES = ("style.css", "replay.css", "board.css")
+NO_VALUE = "\N{EN DASH}"
 BODY = """\
 <header class="top"><h1>{title}</h1></header>
 <main class="page board">
@@ -77,7 +78,7 @@ def _table(panel: Panel, axis: str) -> str:
     heads = "".join(f'<th scope="col">{escape(line.label)}</th>' for line in panel.lines)
     title = escape(panel.title)
     return (
-        f'<details open><summary>{title}</summary><div class="scroll" tabindex="0" role="group" aria-label="{title}">'
+        f'<details><summary>{title}</summary><div class="scroll" tabindex="0" role="group" aria-label="{title}">'
         f'<table class="figures"><thead><tr><th scope="col">{escape(axis)}</th>{heads}</tr></thead><tbody>'
         f"{''.join(_rows(panel))}</tbody></table></div></details>"
     )
@@ -86,5 +87,14 @@ def _table(panel: Panel, axis: str) -> str:
 def _rows(panel: Panel) -> Iterator[str]:
     for at, place in enumerate(panel.places):
         values = (line.values[at] for line in panel.lines)
-        cells = "".join(f"<td>{'–' if value is None else f'{100 * value:.1f} %'}</td>" for value in values)
-        yield f'<tr><th scope="row">{place:,.6g}</th>{cells}</tr>'
+        cells = "".join(f"<td>{NO_VALUE if value is None else f'{100 * value:.1f} %'}</td>" for value in values)
+        yield f'<tr><th scope="row">{_number(place)}</th>{cells}</tr>'
+
+
+def _number(place: float) -> str:
+    """Return a place in words.
+
+    >>> _number(1500000.0), _number(0.25)
+    ('1,500,000', '0.25')
+    """
+    return f"{place:,.0f}" if place == int(place) else f"{place:,.4g}"

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page
 from sleuth_env.policies.policy import load_policy
 from sleuth_env.web.frames import Replay, make_replay
 from sleuth_env.web.replay_page import replay_page
-from tests.support.pages import bot_game
+from tests.support.pages import GOOD_BOTS, bot_game
 
 pytestmark = pytest.mark.browser
 
@@ -34,7 +34,7 @@ DEALT = "The cards have been dealt."
 def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Replay]:
     """A page on the disk, and what it should show."""
     name, options, policy = request.param
-    record = bot_game(name, "sheet", **options)
+    record = bot_game(name, GOOD_BOTS[name], **options)
     loaded = None if policy is None else load_policy(policy)
     path = tmp_path_factory.mktemp("page") / "game.html"
     path.write_text(replay_page(record, loaded))

@@ -15,6 +15,8 @@ from sleuth_env.matches.players import make_players
 from sleuth_env.matches.table import Table
 from sleuth_env.web.packing import from_changes, unpacked
 
+# Quick ones that play well.
+GOOD_BOTS = {"sleuth": "sheet", "holmes": "counter"}
 SPACES = ("http://www.w3.org/2000/svg",)
 
 

@@ -2,7 +2,9 @@
 
 import { make, makeSvg } from "./dom.js";
 
-const WIDTH = 640;
+// On a phone a wide picture would be too small to be read.
+const WIDE = 640;
+const NARROW = 360;
 const HEIGHT = 220;
 const EDGE = { left: 44, right: 10, top: 10, bottom: 34 };
 const TICKS = 5;
@@ -27,16 +29,17 @@ export const COLOURS = 8;
  */
 export function drawCurves(root, about) {
   const { x, lines } = about;
+  const width = root.clientWidth < WIDE * 0.75 ? NARROW : WIDE;
   const span = x.values.at(-1) - x.values[0] || 1;
-  const across = (value) => EDGE.left + ((value - x.values[0]) / span) * (WIDTH - EDGE.left - EDGE.right);
+  const across = (value) => EDGE.left + ((value - x.values[0]) / span) * (width - EDGE.left - EDGE.right);
   const up = (value) => HEIGHT - EDGE.bottom - ((value - about.least) / (about.most - about.least || 1)) * (HEIGHT - EDGE.top - EDGE.bottom);
   const cursor = makeSvg("line", { class: "curve-cursor", y1: EDGE.top, y2: HEIGHT - EDGE.bottom });
   const dots = lines.map((_, k) => makeSvg("circle", { r: 4, class: `curve-dot curve-${k % COLOURS}` }));
   const picture = makeSvg(
     "svg",
-    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "curves", role: "img", "aria-label": about.title },
-    grid(about, across, up),
-    (about.levels ?? []).map(({ value }) => makeSvg("line", { class: "curve-level", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: up(value), y2: up(value) })),
+    { viewBox: `0 0 ${width} ${HEIGHT}`, class: "curves", role: "img", "aria-label": about.title },
+    grid(about, width, across, up),
+    (about.levels ?? []).map(({ value }) => makeSvg("line", { class: "curve-level", x1: EDGE.left, x2: width - EDGE.right, y1: up(value), y2: up(value) })),
     lines.map(({ values }, k) => curve(x.values, values, k, across, up, about.joined)),
     cursor,
     dots,
@@ -65,7 +68,7 @@ export function drawCurves(root, about) {
   };
   const nearest = (event) => {
     const box = picture.getBoundingClientRect();
-    const wanted = ((event.clientX - box.left) / box.width) * WIDTH;
+    const wanted = ((event.clientX - box.left) / box.width) * width;
     const distance = (at) => Math.abs(across(x.values[at]) - wanted);
     return x.values.reduce((best, _, at) => (distance(at) < distance(best) ? at : best), 0);
   };
@@ -98,7 +101,7 @@ function sample(k) {
   return makeSvg("svg", { viewBox: "0 0 32 12", class: "curve-sample", "aria-hidden": "true" }, line);
 }
 
-function grid(about, across, up) {
+function grid(about, width, across, up) {
   const { x } = about;
   const rows = Array.from({ length: TICKS }, (_, k) => about.least + ((about.most - about.least) * k) / (TICKS - 1));
   const spread = Math.min(TICKS, x.values.length) - 1;
@@ -106,10 +109,10 @@ function grid(about, across, up) {
   const text = (value) => (x.words ? x.words(value) : String(value));
   return [
     ...rows.flatMap((value) => [
-      makeSvg("line", { class: "curve-grid", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: up(value), y2: up(value) }),
+      makeSvg("line", { class: "curve-grid", x1: EDGE.left, x2: width - EDGE.right, y1: up(value), y2: up(value) }),
       makeSvg("text", { class: "curve-text", x: EDGE.left - 5, y: up(value) + 4, "text-anchor": "end" }, about.words(value)),
     ]),
     ...columns.map((value) => makeSvg("text", { class: "curve-text", x: across(value), y: HEIGHT - EDGE.bottom + 15, "text-anchor": "middle" }, text(value))),
-    makeSvg("text", { class: "curve-text", x: (EDGE.left + WIDTH - EDGE.right) / 2, y: HEIGHT - 4, "text-anchor": "middle" }, x.label),
+    makeSvg("text", { class: "curve-text", x: (EDGE.left + width - EDGE.right) / 2, y: HEIGHT - 4, "text-anchor": "middle" }, x.label),
   ];
 }
