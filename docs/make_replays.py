@@ -1,4 +1,4 @@
-"""Make the replays of the manual, a game of each kind: ``make docs`` does, or ``python docs/make_replays.py FOLDER``."""
+"""Make the replays of the manual, one of each game; ``make docs`` does, and ``python docs/make_replays.py FOLDER``."""
 
 from __future__ import annotations
 

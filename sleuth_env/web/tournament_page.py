@@ -47,7 +47,15 @@ BODY = """\
 </table>
 </div>
 </section>
-</main>"""
+{failures}</main>"""
+FAILURES = """<section class="region">
+<h2>Failures</h2>
+<p>Some programs have failed; bots played in their place from then on, and the shares above are theirs, too.</p>
+<ul class="failures">
+{lines}
+</ul>
+</section>
+"""
 
 
 def tournament_page(result: TournamentResult) -> str:
@@ -75,6 +83,7 @@ def tournament_page(result: TournamentResult) -> str:
         unit="rating" if rated else "win share",
         among_head='<th scope="col">among all</th>' if among else "",
         ratings="\n".join(_rating_rows(result, among)),
+        failures=_failures(result),
     )
     return make_page(title, body, STYLES)
 
@@ -144,3 +153,13 @@ def _percent(share: float) -> str:
 
 def _name(name: str) -> str:
     return escape(one_line(name))
+
+
+def _failures(result: TournamentResult) -> str:
+    """Return the programs that have failed, each with its reason once."""
+    said = dict.fromkeys(
+        f"{one_line(failure.player)}: {one_line(failure.reason)}; {failure.stand_in} played."
+        for failure in result.failures
+    )
+    lines = "\n".join(f"<li>{escape(line)}</li>" for line in said)
+    return FAILURES.format(lines=lines) if lines else ""
