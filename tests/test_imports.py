@@ -182,7 +182,8 @@ FIRST_PARTY = {
     "web/modules": (),
     "web/packing": (),
     "web/page": ("web.modules", "web.packing"),
-    "web/frames": ("deduction.worlds", "game", "policies.policy"),
+    "web/messages": ("deduction.worlds", "game"),
+    "web/frames": ("game", "policies.policy", "web.messages"),
     "web/tournament_page": ("checks", "matches.crosstable", "web"),
     "web/": ("game", "policies.policy", "web"),
     # The command line stands above everything but the games; nothing else may use it.

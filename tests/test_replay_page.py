@@ -351,7 +351,8 @@ def game_file(tmp_path: Path) -> Path:
 def test_replay_writes_a_page_in_which_players_have_their_names(
     game_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    game_file.write_text(played_game() + "# sleuth play --seat 1 --seed 7 --opponents 'sheet,\"<b>,x.safetensors\"'\n")
+    played = played_game().partition("# sleuth play")[0]
+    game_file.write_text(played + "# sleuth play --seat 1 --seed 7 --opponents 'sheet,\"<b>,x.safetensors\"'\n")
     out = game_file.with_name("game.html")
     out.write_text("old")
     assert main(["replay", str(game_file), "--html", str(out)]) == 0

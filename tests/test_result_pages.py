@@ -95,7 +95,7 @@ def test_a_tournaments_page_stands_alone_and_names_are_text(result: TournamentRe
 
 
 def test_programs_that_have_failed_are_named(result: TournamentResult) -> None:
-    failure = Failure(player=HOSTILE, seat=1, reason="it has ended", stand_in="random")
+    failure = Failure(HOSTILE, seat=1, reason="it has ended", answered=1, stand_in="random", replaced=2)
     page = tournament_page(replace(result, failures=(failure, failure)))
     assert page.count("it has ended; random played.") == 1
     assert HOSTILE not in page

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..deduction.worlds import IntricateError
 from ..game import (
     Game,
     Kernels,
@@ -27,13 +26,15 @@ from ..game import (
     load_game,
     name_of,
     needed,
-    player_name,
 )
 from ..policies.policy import Policy
+from .messages import NO_DECISION, odds, table_seen
 
 Frame = dict[str, Any]
 # Decimals of a policy's probabilities.
 DECIMALS = 4
+# What is counted of a view, which takes longest.
+COUNTED = ("odds", "questions", "why")
 
 
 @dataclass(frozen=True)
@@ -231,16 +232,13 @@ def _frames(
         is_same = bool(frames) and view.tobytes() == views[len(frames) - 1].tobytes()
         frames.append(
             {
-                **_table(played, seat, view),
+                **table_seen(played.game, played.record.options, view, seat, played.players),
+                "ended": None,
                 "log": list(log),
                 "within": within,
                 **decisions.next(end, view),
                 # What has been counted already is not counted again.
-                **(
-                    {key: frames[-1][key] for key in ("odds", "questions", "why")}
-                    if is_same
-                    else _counted(played, view)
-                ),
+                **({key: frames[-1][key] for key in COUNTED} if is_same else _counted(played, view)),
             }
         )
         start = end
@@ -249,39 +247,10 @@ def _frames(
     return frames
 
 
-def _table(played: _Played, seat: int, view: np.void) -> Frame:
-    """Return what a seat sees by its view."""
-    options = played.record.options
-    telling = played.game.telling
-    others = [(seat + k) % played.num_players for k in range(played.num_players)]
-    return {
-        "type": "table",
-        "game": name_of(played.game),
-        "title": played.game.board.TITLE,
-        "options": asdict(options),
-        "seat": seat,
-        "players": [
-            {"label": f"+{k}" if k else "you", "name": player_name(other), "who": played.players[other]}
-            for k, other in enumerate(others)
-        ],
-        "facts": played.game.wording.facts(options, view),
-        "board": played.game.board.sheet(options, view),
-        "announcement": telling.announcement(options, view),
-        "prompt": telling.prompt(options, view),
-        "doubts": {},
-        "unsaid": "",
-        "ended": None,
-    }
-
-
 def _counted(played: _Played, view: np.void) -> Frame:
     """Return what a seat may believe, and which questions tell it most; None, and why, where nothing can be counted."""
-    board = played.game.board
-    options = played.record.options
-    try:
-        return {"odds": board.odds(options, view), "questions": board.questions(options, view), "why": ""}
-    except IntricateError as error:
-        return {"odds": None, "questions": None, "why": str(error)}
+    found = odds(played.game, played.record.options, view)
+    return {key: found[key] for key in COUNTED}
 
 
 def _chance(board: Any, frame: Frame) -> float | None:
@@ -325,11 +294,18 @@ class _Decisions:
         # What is told of a moment may leave out who is asked.
         decides = states["actor"][at] == self.seat and view.tobytes() == _view(self.played, at, self.seat).tobytes()
         if not decides:
-            return {"decision": None, "legal": [], "did": None, "policy": None}
+            return {**NO_DECISION, "did": None, "policy": None}
         self.shown.add(at)
         number = sum(place < at for place in self.places)
         did = self._did(at) if at < len(states) - 1 else None
-        return {"decision": number, "legal": self._legal_names(at), "did": did, "policy": self._policy(at)}
+        # Nothing is chosen on a page that is read, so nothing need be confirmed there.
+        return {
+            **NO_DECISION,
+            "decision": number,
+            "legal": self._legal_names(at),
+            "did": did,
+            "policy": self._policy(at),
+        }
 
     def _did(self, at: int) -> str:
         return self.played.actions[int(self.played.record.actions[at])]
