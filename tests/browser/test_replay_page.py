@@ -140,6 +140,20 @@ def test_the_policys_bars_are_its_probabilities(browser: Browser, written: tuple
                     assert page.locator("[data-policy]").count() == len(frame["policy"]) + within
 
 
+def test_names_are_shown_and_never_run(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "game.html"
+    players = [f"{seat}</script><img src=x onerror=alert(1)><b>" for seat in range(3)]
+    path.write_text(replay_page(bot_game("sleuth", "sheet", num_players=3), title=players[0], players=players))
+    with opened(browser, path) as page:
+        page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+        options = page.locator("#viewpoint option").all_text_contents()
+        assert options[1:] == [f"player_{seat}: {name}" for seat, name in enumerate(players)]
+        assert page.locator("h1").text_content() == f"{players[0]}: replay"
+        page.select_option("#viewpoint", "0")
+        assert page.locator("img").count() == 0
+        assert players[1] in (page.locator("[data-player='+1']").text_content() or "")
+
+
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_is_fit_for_everybody(

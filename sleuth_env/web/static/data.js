@@ -1,11 +1,24 @@
 // Data that lies in a page: deflated JSON in base64; rows of values as what changes from one to the next.
 
+import { make } from "./dom.js";
+
 /**
- * Read the data of an element of the page.
- * @param {string} id of the element
- * @returns {Promise<*>}
+ * Draw the data of an element of the page, or say that it cannot be done.
+ * @param {string} id of the element with the data
+ * @param {HTMLElement} root where it is drawn
+ * @param {function(HTMLElement, *): void} draw
  */
-export async function readData(id) {
+export async function drawData(id, root, draw) {
+  try {
+    draw(root, await readData(id));
+  } catch (error) {
+    const why = "DecompressionStream" in globalThis ? String(error) : "this browser is too old: it cannot inflate data";
+    root.prepend(make("p", { class: "notice", role: "alert" }, `The page cannot be shown: ${why}.`));
+    throw error;
+  }
+}
+
+async function readData(id) {
   const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
   const inflated = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return JSON.parse(await new Response(inflated).text());

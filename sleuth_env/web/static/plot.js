@@ -1,7 +1,7 @@
 // Learning curves: the page of `curves_page.py`.
 
 import { drawCurves } from "./curves.js";
-import { readData } from "./data.js";
+import { drawData } from "./data.js";
 import { make } from "./dom.js";
 
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
@@ -25,7 +25,6 @@ function drawPanel(root, axis, { title, places, lines, levels }) {
   });
 }
 
-readData("plot-data").then(({ axis, panels }) => {
-  const root = document.getElementById("panels");
+drawData("plot-data", document.getElementById("panels"), (root, { axis, panels }) => {
   for (const panel of panels) drawPanel(root, axis, panel);
 });

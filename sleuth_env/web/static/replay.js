@@ -2,7 +2,7 @@
 
 import { gemCard } from "./cards.js";
 import { drawCurves } from "./curves.js";
-import { fromChanges, readData } from "./data.js";
+import { drawData, fromChanges } from "./data.js";
 import { make, unseen } from "./dom.js";
 import { storyCard } from "./holmes.js";
 import { thingList } from "./seats.js";
@@ -43,7 +43,7 @@ class Replay {
       forward: this.button("▶", "Step forward (right arrow)", () => this.go(this.step + 1)),
       end: this.button("▶|", "Last step (End)", () => this.go(this.last)),
       slider: make("input", { type: "range", min: 0, max: this.last, value: 0, "aria-label": "Step", "data-slider": true }),
-      where: make("output", { class: "replay-where", "data-where": true }),
+      where: make("output", { class: "replay-where", "data-where": true, "aria-live": "off" }),
       seats: make("select", { id: "viewpoint" }, this.viewpoints()),
       odds: make("input", { type: "checkbox", id: "odds", checked: true }),
       told: make("pre", { class: "replay-told", "data-step-text": true, "aria-live": "polite" }),
@@ -240,4 +240,4 @@ function counts(names) {
   return found;
 }
 
-readData("replay-data").then((data) => new Replay(document.getElementById("replay"), data));
+drawData("replay-data", document.getElementById("replay"), (root, data) => new Replay(root, data));
