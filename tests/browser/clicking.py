@@ -9,7 +9,7 @@ from typing import Any
 import axe_playwright_python
 from playwright.sync_api import Browser, Page
 
-PATIENCE = 20_000  # milliseconds
+PATIENCE = 60_000  # milliseconds; where kernels are compiled, a first answer takes its time
 AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # What leads to an action is clicked on the way to it; what has been picked already is not clicked again.

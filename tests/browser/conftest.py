@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-pytest.importorskip("playwright")
-pytest.importorskip("axe_playwright_python")
+from .serving import served
 
-import uvicorn
-from playwright.sync_api import Browser, sync_playwright
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
-from .clicking import Visitor
-from .stand_in import app
+    from .clicking import Visitor
 
 CHROMIUM = Path("/usr/bin/chromium")
 # Nothing but the pages may talk with anybody.
@@ -36,17 +32,10 @@ Make = Callable[..., list[str]]
 
 
 @pytest.fixture(scope="session")
-def address() -> Iterator[str]:
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start a server of games; return its address."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join(10)
+    with served(tmp_path_factory.mktemp("tables")) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +43,8 @@ def browser() -> Iterator[Browser]:
     """Start the browser that the system has."""
     if not CHROMIUM.exists():
         pytest.skip(f"there is no {CHROMIUM}: install the package chromium")
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield chromium
@@ -63,6 +54,8 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def visitor(browser: Browser, address: str) -> Iterator[Callable[..., Visitor]]:
     """Return a function that makes a person with a browser of their own, who must have met no fault in the end."""
+    from .clicking import Visitor
+
     made: list[Visitor] = []
 
     def make_visitor(*args: Any, **named: Any) -> Visitor:

@@ -222,7 +222,8 @@ def about_game(name: str) -> dict[str, Any]:
             else "text",
             "choices": None if isinstance(about.default, (bool, int)) else about.values.split(", "),
             "default": about.default,
-            "help": f"{about.meaning} ({about.values})",
+            "values": about.values,
+            "help": about.meaning,
         }
         for about in described(game.Options)
         if about.name != "num_players"
@@ -233,7 +234,8 @@ def about_game(name: str) -> dict[str, Any]:
         "players": list(PLAYERS[name]),
         "options": options,
         "bots": list(game.BOTS),
-        "policies": [f"pretrained:{policy}" for policy in pretrained_names(name)],
+        "default_bot": game.DEFAULT_BOT,
+        "policies": pretrained_names(name),
         "rules": game.telling.rules(game.Options()),
     }
 

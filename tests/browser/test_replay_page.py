@@ -105,7 +105,7 @@ def test_buttons_and_the_slider_step(browser: Browser, written: tuple[Path, Repl
         assert shown_step(page) == 2
         assert page.get_by_role("slider").get_attribute("aria-valuetext") == f"step 2 of {last}"
         page.get_by_role("button", name="Play").click()
-        page.wait_for_function("document.documentElement.dataset.step > 2")
+        page.wait_for_selector("html[data-step='3']", state="attached")
 
 
 def test_a_seat_sees_its_table_with_odds_and_without(browser: Browser, written: tuple[Path, Replay]) -> None:

@@ -34,7 +34,7 @@ export function drawHolmes(root, table, tools) {
   const waiting = facts.turn === "you" ? "Your turn goes on: wait for the others" : `Wait: it is the turn of ${seatWords(turn)}`;
   return {
     status: [...statusLines(table, where, waiting), currentCard(facts)],
-    players: [regionHead("Players"), make("ol", { class: "players" }, table.players.map((player) => holmesPlayer(player, table)))],
+    players: [regionHead("Players"), make("ol", { class: "players players-small" }, table.players.map((player) => holmesPlayer(player, table)))],
     actions: tools.choose && table.legal.length ? holmesActions(table, tools) : [],
     hand: storyHand(table, tools),
     ending: endingLines(table, (deal) => dealtStory(deal, table)),
@@ -178,7 +178,7 @@ function holmesActions(table, tools) {
     tokens.size ? tokenStep(table, tools, tokens) : null,
     rest.length ? make("div", { class: "choices", role: "group", "aria-label": "What you can do" }, rest.map((name) => plainMove(table, tools, name))) : null,
   ];
-  const hint = inHand.size && !picked && !facts.drawn ? make("p", { class: "muted" }, "Click a card of your hand.") : null;
+  const hint = inHand.size && !picked && !facts.drawn ? make("p", { class: "muted" }, "Choose a card of your hand.") : null;
   return [make("h2", { class: "unseen" }, "What you can do"), hint, ...parts];
 }
 
@@ -250,9 +250,9 @@ function holmesSheet(table, { odds, marks }) {
   const tables = kinds.map((kind) => make("div", { class: `sheet-box sheet-${kind}` }, sheetTable(about(kind), board, odds, marks)));
   return [
     regionHead("Information sheet"),
-    make("p", { class: "sheet-summary" }, "How many copies there may be: 0–2 is none to two."),
+    make("p", { class: "sheet-summary" }, "How many copies there are, as far as you can know."),
     make("div", { class: "sheets", "data-places": String(board.places.length) }, tables),
-    sheetLegend(Boolean(marks), odds),
+    sheetLegend(Boolean(marks), odds, [["0–2", "none to two"], [SIGNS["-"], "none"]]),
   ];
 }
 

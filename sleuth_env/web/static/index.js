@@ -52,7 +52,7 @@ function chooseGame(game) {
 function choosePlayers() {
   const count = Number(field("players").value);
   const names = botsFor(count);
-  const bot = names.includes("sheet") ? "sheet" : names.includes("counter") ? "counter" : names.at(-1);
+  const bot = form.game.default_bot ?? names.at(-1);
   form.seats = Array.from({ length: count }, (_, seat) => {
     const kept = form.seats[seat] ?? (seat === 0 ? YOU_SEAT : bot);
     return [YOU_SEAT, PERSON_SEAT, ...names].includes(kept) ? kept : bot;
@@ -96,7 +96,8 @@ function sit(seat, who) {
 function optionField(option) {
   const id = `option-${option.name}`;
   const label = option.name.replaceAll("_", " ");
-  const help = make("span", { class: "field-help", id: `${id}-help` }, option.help ?? "");
+  const values = option.values ? ` (${option.values})` : "";
+  const help = make("span", { class: "field-help", id: `${id}-help` }, `${option.help ?? ""}${values}`);
   const about = { id, "data-option": option.name, "aria-describedby": `${id}-help` };
   if (typeof option.default === "boolean") {
     const box = make("input", { type: "checkbox", ...about });

@@ -109,6 +109,9 @@ function draw() {
   if (!table) return;
   document.title = `${table.legal.length ? "● " : ""}${table.title}`;
   byId("title").textContent = table.title;
+  // Read out when it changes: what is asked for.
+  const asked = table.legal.length ? table.prompt : "";
+  if (byId("turn").textContent !== asked) byId("turn").textContent = asked;
   drawTable(byId("table"), table, {
     choose: table.ended ? null : choose,
     odds: page.wantsOdds ? (page.odds?.odds ?? null) : null,

@@ -46,7 +46,7 @@ class Replay {
       where: make("output", { class: "replay-where", "data-where": true, "aria-live": "off" }),
       seats: make("select", { id: "viewpoint" }, this.viewpoints()),
       odds: make("input", { type: "checkbox", id: "odds", checked: true }),
-      told: make("pre", { class: "replay-told", "data-step-text": true, "aria-live": "polite" }),
+      told: make("pre", { class: "replay-told", "data-step-text": true, "aria-live": "polite", tabindex: "0", role: "region", "aria-label": "What happened" }),
       ending: make("pre", { class: "replay-told", "data-ending": true }),
       decisions: make("section", { class: "region", "aria-label": "Decisions" }),
       curve: make("section", { class: "region", "aria-label": "Chances over the game" }),

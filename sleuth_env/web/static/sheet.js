@@ -24,7 +24,7 @@ const STEPS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], Arrow
 export function sheetTable(about, board, odds, marks) {
   const { title, items, places } = about;
   const heads = places.map((place) =>
-    make("th", { scope: "col", class: "sheet-place" }, unseen(placeWords(place)), unspoken(shortPlace(place))),
+    make("th", { scope: "col", class: place === "draw pile" ? "sheet-place sheet-place-wide" : "sheet-place" }, unseen(placeWords(place)), unspoken(shortPlace(place))),
   );
   const table = make(
     "table",
@@ -122,10 +122,11 @@ function placeWords(place) {
  * Explain the signs of a sheet.
  * @param {boolean} pencil whether marks can be made
  * @param {?Object} odds what is shaded, or null
+ * @param {Array<[string, string]>} said signs and what they mean
  * @returns {HTMLElement}
  */
-export function sheetLegend(pencil, odds) {
-  const signs = Object.entries(SIGNS).map(([sign, glyph]) => make("span", {}, make("b", {}, glyph), ` ${SIGN_WORDS[sign]}`));
+export function sheetLegend(pencil, odds, said) {
+  const signs = said.map(([sign, words]) => make("span", {}, make("b", {}, sign), ` ${words}`));
   const shaded = odds ? make("span", {}, odds.exact ? "numbers: exact chances in per cent" : "numbers: estimated chances in per cent") : null;
   const hint = pencil ? make("span", {}, "click a square to pencil ✓ ✗ ? into it") : null;
   return make("p", { class: "legend" }, signs, shaded, hint);

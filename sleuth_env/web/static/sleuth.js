@@ -4,7 +4,7 @@ import { COLOURS, KINDS, TYPES, gemCard, gemPicture, searchCard, spoken } from "
 import { make, unseen } from "./dom.js";
 import { actionButton, leadButton, stepGroup } from "./moves.js";
 import { counted, endingLines, playerPanel, regionHead, seatWords, statusLines, thingList } from "./seats.js";
-import { SIGNS, sheetLegend, sheetTable } from "./sheet.js";
+import { SIGNS, SIGN_WORDS, sheetLegend, sheetTable } from "./sheet.js";
 
 const STANDING_WORDS = { in: "", out: "out: accused wrongly", right: "was right", accused: "has accused" };
 const ROWS_OF_GEMS = KINDS.flatMap((kind) => TYPES.map((type) => `${kind}-${type}`));
@@ -104,7 +104,7 @@ function sleuthSheet(table, { odds, marks }) {
     regionHead("Information sheet"),
     make("p", { class: "sheet-summary" }, `${counted(open, "gem")} may be missing.`),
     make("div", { class: "sheets", "data-places": String(board.places.length) }, tables),
-    sheetLegend(Boolean(marks), odds),
+    sheetLegend(Boolean(marks), odds, [...Object.entries(SIGNS).map(([sign, glyph]) => [glyph, SIGN_WORDS[sign]]), ["gone", "missing"]]),
   ];
 }
 
@@ -290,13 +290,15 @@ function questionGrid(table, tools, groups, leads) {
 }
 
 function questionButton(tools, ways, leads, question, content) {
-  if (!ways) return make("span", { class: "question question-not" }, content);
+  // On a phone there is room for single words only, which then head rows and columns.
+  const kind = question.includes("-") ? "question" : "question question-one";
+  if (!ways) return make("span", { class: `${kind} question-not` }, content);
   if (ways.length === 1) {
     const with_ = ways[0].card ? unseen(`, paid with ${spoken(ways[0].card)}`) : null;
-    return actionButton(tools, ways[0].name, { class: "question" }, content, with_);
+    return actionButton(tools, ways[0].name, { class: kind }, content, with_);
   }
   const picks = { ...tools.picks, mode: "ask", question };
-  return leadButton(tools, `${leads} ${question}`, tools.picks.question === question, picks, { class: "question" }, content, unseen(`, ${ways.length} cards can pay`));
+  return leadButton(tools, `${leads} ${question}`, tools.picks.question === question, picks, { class: kind }, content, unseen(`, ${ways.length} cards can pay`));
 }
 
 function accusing(table, tools, accusations) {
@@ -316,6 +318,7 @@ function accusing(table, tools, accusations) {
   return stepGroup(
     options.missing === 1 ? "Which gem is missing?" : `Which gems are missing? ${counted(left, "more gem")} to name`,
     "accuse",
+    make("p", { class: "muted" }, "1 solitaire, 2 pair, 3 cluster"),
     facts.named.length ? thingList("Named so far", facts.named.map((gem) => gemCard(gem))) : null,
     make(
       "div",

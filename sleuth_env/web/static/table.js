@@ -5,7 +5,12 @@ import { drawHolmes } from "./holmes.js";
 import { drawSleuth } from "./sleuth.js";
 
 const DRAW = { sleuth: drawSleuth, holmes: drawHolmes };
-const REGIONS = ["status", "ending", "actions", "hand", "players", "log", "sheet", "notes"];
+// Regions in their order on a narrow screen; a hand of Holmes is played from, and what is asked then comes below it.
+const LEFT = {
+  sleuth: ["status", "ending", "actions", "hand", "players", "log"],
+  holmes: ["status", "ending", "hand", "actions", "players", "log"],
+};
+const RIGHT = ["sheet", "notes"];
 // What has been drawn into a root: its regions, and what has been picked on the way to an action.
 const drawn = new WeakMap();
 
@@ -31,30 +36,39 @@ export function drawTable(root, table, { choose = null, odds = null, questions =
   const pick = (picks) => {
     kept.picks = picks;
     again();
+    [...root.querySelectorAll(".region-actions .step")].at(-1)?.scrollIntoView({ block: "nearest" });
   };
   root.dataset.game = table.game;
   root.dataset.decision = table.decision ?? "";
   const tools = { choose: act, odds, questions, marks, picks: kept.picks, pick };
   const parts = DRAW[table.game](root, table, tools);
   keepingFocus(root, () => {
-    for (const name of REGIONS) {
-      if (name !== "log") fill(kept.regions[name], parts[name] ?? []);
+    for (const [name, region] of Object.entries(kept.regions)) {
+      if (name !== "log") fill(region, parts[name] ?? []);
     }
   });
   writeLog(kept.log, table.log);
+  if (choose) markNews(kept, table);
+}
+
+/** Mark what has happened since the last decision of the viewer. */
+function markNews(kept, table) {
+  if (table.decision !== null && table.decision !== kept.news.decision) {
+    kept.news = { decision: table.decision, from: kept.news.length, length: table.log.length };
+  }
+  const from = table.decision === null ? kept.news.length : kept.news.from;
+  [...kept.log.children].forEach((line, number) => line.classList.toggle("log-new", number >= from));
 }
 
 function begin(root, table) {
-  const regions = Object.fromEntries(REGIONS.map((name) => [name, make("section", { class: `region region-${name}` })]));
+  const regions = Object.fromEntries([...LEFT[table.game], ...RIGHT].map((name) => [name, make("section", { class: `region region-${name}` })]));
   const log = make("ol", { "data-log": true });
   // The box scrolls, so the keyboard must reach it.
   const box = make("div", { class: "log-box", role: "log", "aria-live": "polite", "aria-label": "What has happened", tabindex: "0" }, log);
   regions.log.append(make("h2", {}, "What has happened"), box);
-  const left = make("div", { class: "column" }, ["status", "ending", "actions", "hand", "players", "log"].map((name) => regions[name]));
-  const right = make("div", { class: "column" }, regions.sheet, regions.notes);
   root.classList.add("table");
-  root.replaceChildren(left, right);
-  const kept = { game: table.game, regions, log, picks: {}, decision: null, legal: "" };
+  root.replaceChildren(...[LEFT[table.game], RIGHT].map((names) => make("div", { class: "column" }, names.map((name) => regions[name]))));
+  const kept = { game: table.game, regions, log, picks: {}, decision: null, legal: "", news: { decision: null, from: 0, length: table.log.length } };
   drawn.set(root, kept);
   return kept;
 }
