@@ -11,7 +11,6 @@ import pytest
 
 pytest.importorskip("playwright")
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from sleuth_env.policies.policy import load_policy
@@ -19,10 +18,10 @@ from sleuth_env.web.frames import Replay, make_replay
 from sleuth_env.web.replay_page import replay_page
 from tests.support.pages import GOOD_BOTS, bot_game
 
+from .opening import DESK, PHONE, check_fit, opened
+
 pytestmark = pytest.mark.browser
 
-DESK = (1280, 800)
-PHONE = (360, 740)
 GAMES: list[tuple[str, dict[str, Any], str | None]] = [
     ("sleuth", {"num_players": 3}, "pretrained:sleuth-4p"),
     ("holmes", {"num_players": 4, "max_turns": 25}, None),
@@ -42,21 +41,11 @@ def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 @contextmanager
-def opened(browser: Browser, path: Path, size: tuple[int, int] = DESK, scheme: Any = "light") -> Iterator[Page]:
-    """Open a page; in the end nothing may have been asked for but it, and nothing gone wrong."""
-    context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)
-    faults: list[str] = []
-    asked: list[str] = []
-    page = context.new_page()
-    page.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: faults.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(path.as_uri())
-    page.wait_for_selector("[data-step-text]")
-    yield page
-    assert faults == []
-    assert asked == [path.as_uri()]
-    context.close()
+def opened_replay(browser: Browser, path: Path, size: tuple[int, int] = DESK, scheme: str = "light") -> Iterator[Page]:
+    """Open a replay page and wait until it is drawn."""
+    with opened(browser, path, size, scheme) as page:
+        page.wait_for_selector("[data-step-text]")
+        yield page
 
 
 def step_text(page: Page) -> str:
@@ -70,7 +59,7 @@ def shown_step(page: Page) -> int:
 def test_every_step_is_told_as_replay_tells_it(browser: Browser, written: tuple[Path, Replay]) -> None:
     path, replay = written
     last = len(replay.steps) - 1
-    with opened(browser, path) as page:
+    with opened_replay(browser, path) as page:
         for seat in range(-1, len(replay.private)):
             texts = replay.revealed if seat < 0 else replay.private[seat]
             page.select_option("#viewpoint", str(seat))
@@ -91,7 +80,7 @@ def test_every_step_is_told_as_replay_tells_it(browser: Browser, written: tuple[
 def test_buttons_and_the_slider_step(browser: Browser, written: tuple[Path, Replay]) -> None:
     path, replay = written
     last = len(replay.steps) - 1
-    with opened(browser, path) as page:
+    with opened_replay(browser, path) as page:
         page.get_by_role("button", name="Step forward").click()
         assert shown_step(page) == 1
         page.get_by_role("button", name="Last step").click()
@@ -111,7 +100,7 @@ def test_buttons_and_the_slider_step(browser: Browser, written: tuple[Path, Repl
 def test_a_seat_sees_its_table_with_odds_and_without(browser: Browser, written: tuple[Path, Replay]) -> None:
     path, replay = written
     step = len(replay.steps) // 2
-    with opened(browser, path) as page:
+    with opened_replay(browser, path) as page:
         page.select_option("#viewpoint", "1")
         page.get_by_role("slider").fill(str(step))
         frame = replay.frames[1][step]
@@ -127,7 +116,7 @@ def test_a_seat_sees_its_table_with_odds_and_without(browser: Browser, written: 
 
 def test_the_policys_bars_are_its_probabilities(browser: Browser, written: tuple[Path, Replay]) -> None:
     path, replay = written
-    with opened(browser, path) as page:
+    with opened_replay(browser, path) as page:
         for step in range(len(replay.steps)):
             deciding = [seat for seat, frames in enumerate(replay.frames) if frames[step]["decision"] is not None]
             for seat in deciding[:1]:
@@ -144,7 +133,7 @@ def test_names_are_shown_and_never_run(browser: Browser, tmp_path: Path) -> None
     path = tmp_path / "game.html"
     players = [f"{seat}</script><img src=x onerror=alert(1)><b>" for seat in range(3)]
     path.write_text(replay_page(bot_game("sleuth", "sheet", num_players=3), title=players[0], players=players))
-    with opened(browser, path) as page:
+    with opened_replay(browser, path) as page:
         page.on("dialog", lambda dialog: pytest.fail(dialog.message))
         options = page.locator("#viewpoint option").all_text_contents()
         assert options[1:] == [f"player_{seat}: {name}" for seat, name in enumerate(players)]
@@ -160,10 +149,8 @@ def test_the_page_is_fit_for_everybody(
     size: tuple[int, int], scheme: str, browser: Browser, written: tuple[Path, Replay]
 ) -> None:
     path, replay = written
-    with opened(browser, path, size, scheme) as page:
+    with opened_replay(browser, path, size, scheme) as page:
         for seat, step in (("-1", 1), ("0", len(replay.steps) // 2), ("1", len(replay.steps) - 1)):
             page.select_option("#viewpoint", seat)
             page.get_by_role("slider").fill(str(step))
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        found = Axe().run(page)
-        assert found.violations_count == 0, found.generate_report()
+            check_fit(page)
