@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from docs.make_replays import SHOWN, Shown, played
 from sleuth_env import sleuth
 from sleuth_env.cli.commands import main
 from sleuth_env.deduction.worlds import IntricateError
@@ -335,6 +336,13 @@ def test_an_unfinished_game_has_a_page_without_an_end() -> None:
 def test_every_option_is_named() -> None:
     replay = make_replay(bot_game("sleuth", "sheet", num_players=3))
     assert list(replay.options) == [about.name for about in described(Options)]
+
+
+@pytest.mark.parametrize("shown", SHOWN, ids=lambda shown: str(shown.game))
+def test_the_manual_shows_games_to_their_ends(shown: Shown) -> None:
+    record = played(shown)
+    assert record.last_state["actor"] < 0
+    assert record.options.num_players == load_policy(shown.policy).options.num_players
 
 
 # --- the command ---
