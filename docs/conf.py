@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 # The manual is of this tree, whatever is installed.
 sys.path.insert(0, str(ROOT))
 
+from docs.make_replays import write_replays  # noqa: E402
 from sleuth_env import __version__  # noqa: E402
 
 project = "sleuth-env"
@@ -35,3 +37,8 @@ autodoc_typehints = "signature"
 autoclass_content = "class"
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
+
+
+def setup(app: Any) -> None:
+    """Put the replays that a page shows beside the pages."""
+    app.connect("build-finished", lambda built, error: error or write_replays(Path(built.outdir) / "replays"))

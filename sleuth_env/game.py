@@ -472,6 +472,10 @@ class Telling(Protocol):
         """Return the number of steps of a game."""
         ...
 
+    def step_ends(self, record: Any, /) -> list[int]:
+        """Return how many actions have been taken when each step is over; before them, how many before step 1."""
+        ...
+
     def review(self, record: Any, seat: int, /) -> Iterator[str]:
         """Iterate over lines that say what a player knew whenever they decided, and what would have been best."""
         ...
@@ -706,6 +710,10 @@ class Board(Protocol):
         ``name`` is an action or its beginning, ``information`` the bits that it is expected to tell,
         ``decides`` the chance that it settles what the game is about.
         """
+        ...
+
+    def best_chance(self, odds: Mapping[str, Any], /) -> float:
+        """Return in one number how far somebody has come who has these `odds`, from 0 to 1."""
         ...
 
 

@@ -179,9 +179,15 @@ FIRST_PARTY = {
     "trainer": ("checks",),
     "holmes_v0": ("game", "envs", "holmes"),
     "sleuth_v0": ("game", "envs", "sleuth"),
-    # Pages for browsers. What is sent of a game is made of views; only the lobby knows files and players.
-    "web/": (),
+    # Pages for browsers. What is sent and shown of a game is made of views; games are known by their parts only;
+    # only the lobby knows files and players, and nothing but the server a framework of the web.
+    "web/": ("game", "policies.policy", "web"),
+    "web/modules": (),
+    "web/packing": (),
+    "web/page": ("web.modules", "web.packing"),
     "web/messages": ("deduction.worlds", "game"),
+    "web/frames": ("game", "policies.policy", "web.messages"),
+    "web/tournament_page": ("checks", "matches.crosstable", "web"),
     "web/room": (
         *("checks", "game", "matches.program", "matches.rating", "matches.sitting", "transcripts"),
         "web.messages",

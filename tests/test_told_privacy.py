@@ -7,7 +7,6 @@ of the same public history with other hidden cards and another order of the offe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,9 +18,9 @@ from sleuth_env.cli import session as session_module
 from sleuth_env.cli.session import Session
 from sleuth_env.sleuth import Options, draw_ansi, make_bot
 from sleuth_env.sleuth.telling import num_steps, review, tell_game
-from sleuth_env.sleuth.transcript import GameRecord, Move
 from tests.support.followed import FollowedTable
 from tests.support.replaying import Replay
+from tests.support.stories import record_of
 from tests.support.strategies import KNOWING, LIVELY, PATIENT, RASH, option_name
 from tests.support.substitution import History, play
 
@@ -36,23 +35,6 @@ VARIANTS = [
     Options(3, missing=3, last_survivor_wins=True),
     Options(7),
 ]
-
-
-@dataclass(frozen=True, eq=False)
-class Played(GameRecord):
-    """The record of a history that no text could hold, because hidden things change on the way."""
-
-    history: History
-
-    def moves(self) -> Iterator[Move]:
-        states = [states[0] for states in self.history.states]
-        for before, action, after in zip(states[:-1], self.history.actions, states[1:], strict=True):
-            yield Move(before, action, after)
-
-
-def record_of(history: History) -> Played:
-    actions = np.array(history.actions, np.int64)
-    return Played(history.options, actions, history.states[0][0], history.states[-1][0], history)
 
 
 def replays(options: Options, order: str) -> Iterator[Replay]:

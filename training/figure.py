@@ -19,22 +19,28 @@ from numpy.typing import NDArray
 
 from sleuth_env.checks import one_line
 from sleuth_env.files import write_atomically
+from sleuth_env.web.curves_page import Level, Line, curves_page
+from sleuth_env.web.curves_page import Panel as PagePanel
 
 from .config import ConfigError, read_config
 from .curve import EVALUATION, SECONDS, STEPS, read_rows
 from .terminal import Parser, failed, say
 
 DESCRIPTION = """\
-Draw the learning curves of training runs as a PNG file: the win share in each evaluation, one panel
-for each opponent, next to the share of equally good players. The numbers are those of progress.csv
-in the run folders.
+Draw the learning curves of training runs as a PNG file, or as a page for a browser: the win share in
+each evaluation, one panel for each opponent, next to the share of equally good players. The numbers
+are those of progress.csv in the run folders.
 
 examples:
   sleuth plot runs/smoke
   sleuth plot runs/four_players runs/four_players-2 --hours --out curves.png
+  sleuth plot runs/smoke --html curves.html
 
-Exit codes: 0 done; 1 the picture could not be written; 2 a mistake in the command, or a folder
+Exit codes: 0 done; 1 something could not be written; 2 a mistake in the command, or a folder
 without a curve (one line); 130 Ctrl-C."""
+# Over decisions, or over hours.
+AXES = ("decisions of the learner", "hours of training")
+PICTURE = "curve.png"
 MOST_COLUMNS = 3
 LONGEST_LABEL = 60
 DOTS_PER_INCH = 110
@@ -123,6 +129,37 @@ def draw(runs: Sequence[Evaluations], hours: bool = False) -> bytes:
     return content.getvalue()
 
 
+def page_of(runs: Sequence[Evaluations], hours: bool = False) -> str:
+    """Return the curves of runs as a page, see `draw`."""
+    opponents = list(dict.fromkeys(name for run in runs for name in run.shares))
+    panels = [page_panel(opponent, runs, hours) for opponent in opponents]
+    return curves_page("Learning curves", AXES[hours], panels)
+
+
+def page_panel(opponent: str, runs: Sequence[Evaluations], hours: bool) -> PagePanel:
+    """Return the curves against one opponent, over all places at which any run was evaluated."""
+    known = [_known(opponent, run, hours) for run in runs]
+    places = sorted({place for shares in known for place in shares})
+    lines = [
+        Line(one_line(run.label), [shares.get(place) for place in places])
+        for run, shares in zip(runs, known, strict=True)
+    ]
+    levels = [Level(fair_words(players), 1 / players) for players in sorted({run.num_players for run in runs})]
+    return PagePanel(f"against {one_line(opponent)}", places, lines, levels)
+
+
+def _known(opponent: str, run: Evaluations, hours: bool) -> dict[float, float]:
+    """Return the shares of a run against an opponent by their places, those that are numbers."""
+    shares = run.shares.get(opponent, np.full(len(run.steps), np.nan))
+    places = run.hours if hours else run.steps
+    return {float(place): float(share) for place, share in zip(places, shares, strict=True) if not np.isnan(share)}
+
+
+def fair_words(players: int) -> str:
+    """Return what the share of equally good players is called."""
+    return f"equally good players: {1 / players:.1%} with {players} players"
+
+
 def draw_panel(panel: Any, opponent: str, runs: Sequence[Evaluations], hours: bool) -> dict[str, Any]:
     """Draw the curves against one opponent; return the lines by their labels."""
     lines = {}
@@ -138,9 +175,9 @@ def draw_panel(panel: Any, opponent: str, runs: Sequence[Evaluations], hours: bo
         (lines[shortened(run.label)],) = panel.plot((run.hours if hours else run.steps)[known], shares[known], **style)
     for number, players in enumerate(sorted({run.num_players for run in runs})):
         style = {"color": "0.4", "linestyle": STYLES[(number + 1) % len(STYLES)], "linewidth": 1.2}
-        lines[f"equally good players: {1 / players:.1%} with {players} players"] = panel.axhline(1 / players, **style)
+        lines[fair_words(players)] = panel.axhline(1 / players, **style)
     panel.set_title(f"against {shortened(opponent)}", parse_math=False)
-    panel.set_xlabel("hours of training" if hours else "decisions of the learner")
+    panel.set_xlabel(AXES[hours])
     panel.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     if not hours:
         panel.xaxis.set_major_formatter(EngFormatter())
@@ -163,9 +200,13 @@ def make_parser() -> Parser:
     parser.add_argument("runs", nargs="+", metavar="RUN", help="a run folder; several are drawn in one picture")
     parser.add_argument(
         "--out",
-        default="curve.png",
         metavar="FILE",
-        help="the picture, which replaces an existing one; its name ends in .png [curve.png]",
+        help=f"the picture, which replaces an existing one; its name ends in .png [{PICTURE}, unless there is --html]",
+    )
+    parser.add_argument(
+        "--html",
+        metavar="FILE",
+        help="a page for a browser, with all figures, which replaces an existing one; its name ends in .html",
     )
     parser.add_argument(
         "--hours", action="store_true", help="over hours of training instead of decisions of the learner"
@@ -185,18 +226,34 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         raise KeyboardInterrupt
     try:
         given = make_parser().parse_args(arguments)
-        out = Path(given.out)
-        if out.suffix != ".png" or "\0" in given.out or out.is_dir() or not out.parent.is_dir():
-            raise ConfigError(
-                one_line(f"--out must be a file that ends in .png, in an existing folder, got {given.out!r}")
-            )
+        picture = PICTURE if given.out is None and given.html is None else given.out
+        out = checked_name("--out", picture, ".png")
+        page = checked_name("--html", given.html, ".html")
         # A run that is given twice is drawn once.
         runs = [read_evaluations(Path(run)) for run in dict.fromkeys(given.runs)]
     except (ValueError, OSError) as error:
         return failed(error, 2)
     try:
-        write_atomically(out, draw(runs, given.hours))
+        if out is not None:
+            write_atomically(out, draw(runs, given.hours))
+            say(f"drawn: {out}")
+        if page is not None:
+            write_atomically(page, page_of(runs, given.hours).encode())
+            say(f"drawn: {page}")
     except OSError as error:
         return failed(error, 1)
-    say(f"drawn: {out}")
     return 0
+
+
+def checked_name(flag: str, name: str | None, suffix: str) -> Path | None:
+    """Return the file that a flag names, None without one.
+
+    Raises:
+        ConfigError: it cannot be written.
+    """
+    if name is None:
+        return None
+    path = Path(name)
+    if path.suffix != suffix or "\0" in name or path.is_dir() or not path.parent.is_dir():
+        raise ConfigError(one_line(f"{flag} must be a file that ends in {suffix}, in an existing folder, got {name!r}"))
+    return path

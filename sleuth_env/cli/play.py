@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import re
 import secrets
-import shlex
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..checks import check_number, one_line
+from ..checks import check_number
 from ..game import DEFAULT_GAME, Game, Transcribed, load_game, needed
 from ..matches.players import make_players
 from ..matches.program import close_programs
@@ -26,6 +25,7 @@ from .arguments import (
     perhaps_whole,
 )
 from .parser import Parser, add_game, add_greedy, add_options, add_seed, chosen_game, command_parser, seats_help
+from .remark import REMARK, remark_of, written
 from .replay import MOST_TEXT, game_of
 from .session import SAVED, Begun, QuitError, Session, line_reader
 from .streams import WriteError, called, in_colour, read_text, show, warn_of_a_narrow_terminal, write_text
@@ -36,8 +36,6 @@ DESCRIPTION = (
     "confirmed by yes, from a pipe, too."
 )
 PLAYERS = 3
-# What a game text says, in a comment, of how it was played.
-REMARK = re.compile(r"^# sleuth play (.*)$", re.M)
 TAKEN_BACK = re.compile(r"^# decisions taken back:(.*)$", re.M)
 WAITED = re.compile(r"^# steps that wait took:(.*)$", re.M)
 
@@ -112,46 +110,6 @@ def run(args: argparse.Namespace) -> int:
             write_text(args.save, _text_of(session))
             _show(SAVED.format(args.save))
     return 0
-
-
-class Remark(NamedTuple):
-    """How a saved game was played, as its text says."""
-
-    seat: int
-    seed: int
-    opponents: list[str]
-    greedy: bool
-
-
-def written(opponents: Sequence[str], greedy: bool) -> str:
-    """Return what a text says of the opponents, as the words of a command.
-
-    >>> print(written(["sheet", "a, b.safetensors"], True))
-    --opponents 'sheet,"a, b.safetensors"' --greedy
-    """
-    return f"--opponents {shlex.quote(joined(map(one_line, opponents)))}{' --greedy' * greedy}"
-
-
-def remark_of(words: str, num_players: int) -> Remark | None:
-    """Read what a text says of how it was played; None for what nobody has written.
-
-    >>> remark_of('--seat 0 --seed 7 --opponents "sheet,random"', 3)
-    Remark(seat=0, seed=7, opponents=['sheet', 'random'], greedy=False)
-    >>> remark_of("--seat 0 --seed x --opponents sheet,random", 3)
-    """
-    try:
-        parts = shlex.split(words)
-        seat, seed, opponents = parts[1:6:2]
-        names = listed(opponents, "--opponents")
-    except ValueError:
-        return None
-    numbers = re.fullmatch(r"\d{1,3} \d{1,20}", f"{seat} {seed}", re.ASCII)
-    rest = parts[6:]
-    if parts[:6:2] != ["--seat", "--seed", "--opponents"] or not numbers or rest not in ([], ["--greedy"]):
-        return None
-    if len(names) != num_players - 1:
-        return None
-    return Remark(int(seat), int(seed) % 2**64, names, bool(rest))
 
 
 def _text_of(session: Session) -> str:

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from ..game import DEFAULT_GAME, GAMES, Believes, Drawn, Game, Told, Transcribed, load_game, needed, player_name
-from .arguments import CommandError, file_name, steps
+from ..policies.policy import load_policy
+from ..web.frames import num_frames
+from ..web.replay_page import replay_page
+from .arguments import CommandError, are_same, check_writable, file_name, steps
 from .parser import Parser, add_game, command_parser
+from .remark import players_in
+from .report import progress_bar
 from .screen import drawing_size
-from .streams import called, in_colour, read_line, read_text, warn_of_a_narrow_terminal
+from .streams import called, in_colour, read_line, read_text, show, warn_of_a_narrow_terminal, write_text
 
 # Characters. A longer text is not of a game.
 MOST_TEXT = 10_000_000
@@ -26,7 +33,9 @@ EXAMPLES = (
     "game.txt --viewpoint player_1 --odds --steps 10:20",
     "game.txt --reveal",
     "game.txt --review --viewpoint 0",
+    "game.txt --html game.html --policy pretrained:sleuth-4p",
 )
+PAGE = ".html"
 
 
 def make_parser(words: Sequence[str]) -> Parser:
@@ -49,6 +58,19 @@ def make_parser(words: Sequence[str]) -> Parser:
     text = "with a viewpoint: a table of what that player knew at their decisions"
     parser.add_argument("--review", action="store_true", help=text)
     parser.add_argument("--pause", action="store_true", help="wait for Enter after each step")
+    parser.add_argument(
+        "--html",
+        type=file_name,
+        metavar="FILE",
+        help="write the game as one page for a browser instead, with every viewpoint, all odds and everything hidden, "
+        "replacing this file",
+    )
+    parser.add_argument(
+        "--policy",
+        type=file_name,
+        metavar="POLICY",
+        help="with --html: show how likely this policy file, or policy of the package, was to take each legal action",
+    )
     return parser
 
 
@@ -64,6 +86,9 @@ def run(args: argparse.Namespace) -> int:
         record = needed(game, Transcribed).parse_game(text)
     except ValueError as error:
         raise CommandError(f"{called(args.file)}: {error}") from error
+    if args.html is not None:
+        _write_page(args, game, record, text)
+        return 0
     story = _story(args, game, record)
     pausing = args.pause
     for told in story:
@@ -85,6 +110,36 @@ def _check_asked(args: argparse.Namespace) -> None:
         raise CommandError("--review needs --viewpoint PLAYER: it is one player's")
     if args.review and (args.odds or args.reveal or args.steps):
         raise CommandError("--review is a table of its own: it takes no --odds, --reveal or --steps")
+    _check_page(args)
+
+
+def _check_page(args: argparse.Namespace) -> None:
+    """Raise CommandError where a page cannot be written, or what is asked besides is not for a page."""
+    if args.policy is not None and args.html is None:
+        raise CommandError("--policy needs --html FILE: only a page shows what a policy would have done")
+    if args.html is None:
+        return
+    others = {name: getattr(args, name) for name in ("odds", "reveal", "steps", "review", "pause")}
+    given = [f"--{name}" for name, value in {**others, "viewpoint": args.viewpoint != "none"}.items() if value]
+    if given:
+        raise CommandError(f"--html writes a page that shows everything: it takes no {given[0]}")
+    if not args.html.endswith(PAGE):
+        raise CommandError(f"--html must be a file that ends in {PAGE}, got {args.html[:60]!r}")
+    if args.file != "-" and (
+        are_same(args.html, Path(args.file)) or os.path.abspath(args.html) == os.path.abspath(args.file)
+    ):
+        raise CommandError(f"{args.html} cannot be written: it is the game text")
+    check_writable(args.html)
+
+
+def _write_page(args: argparse.Namespace, game: Game, record: Any, text: str) -> None:
+    """Write the game as a page."""
+    policy = None if args.policy is None else load_policy(args.policy, game)
+    players = players_in(text, record.options.num_players)
+    with progress_bar(num_frames(record, game), "views") as progress:
+        page = replay_page(record, policy, None, players, game, progress)
+    write_text(args.html, page)
+    show([f"The page is in {args.html}."])
 
 
 def _story(args: argparse.Namespace, game: Game, record: Any) -> Iterator[str]:

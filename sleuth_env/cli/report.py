@@ -31,8 +31,8 @@ UNRATED = 'There are no ratings: they need choix: pip install "sleuth-env[tourna
 
 
 @contextmanager
-def progress_bar(total: int) -> Iterator[Callable[[int], object] | None]:
-    """Show a progress bar while games are played, if stderr is a terminal.
+def progress_bar(total: int, what: str = "games") -> Iterator[Callable[[int], object] | None]:
+    """Show a progress bar while games are played, or something else is made, if stderr is a terminal.
 
     It is not the bar of training: it leaves stdout to the result, vanishes at the end, and is
     silent where nobody watches.
@@ -43,9 +43,9 @@ def progress_bar(total: int) -> Iterator[Callable[[int], object] | None]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("games", total=total)
+        task = bar.add_task(what, total=total)
         yield lambda number: bar.advance(task, number)
 
 

@@ -15,16 +15,18 @@ from ..matches.picture import check_can_draw, draw_tournament
 from ..matches.schedule import games_a_deal
 from ..matches.tournament import play_tournament
 from ..version import __version__
+from ..web.tournament_page import tournament_page
 from .arguments import CommandError, check_no_player, check_writable, file_name, given_options
 from .parser import Parser, add_game, add_options, add_sizes, add_workers, chosen_game, command_parser, seats_help
 from .report import progress_bar, put, tournament_lines
-from .streams import WriteError
+from .streams import WriteError, write_text
 
 DESCRIPTION = (
     "Let every player play against every other, and all of them together, over equal deals; show a cross table and "
     "ratings. For each two players there are tables with one of them among copies of the other, and half and half."
 )
 PICTURE = ".png"
+PAGE = ".html"
 
 
 def make_parser(words: Sequence[str]) -> Parser:
@@ -49,6 +51,12 @@ def make_parser(words: Sequence[str]) -> Parser:
     parser.add_argument(
         "--png", type=file_name, metavar="FILE", help="also draw the cross table and the ratings, replacing this file"
     )
+    parser.add_argument(
+        "--html",
+        type=file_name,
+        metavar="FILE",
+        help="also write them as a page for a browser, replacing this file",
+    )
     add_workers(parser)
     add_options(parser, game, fixed=())
     return parser
@@ -68,8 +76,12 @@ def run(args: argparse.Namespace) -> int:
     try:
         put(args.json, tournament_lines(args.game, result, args.games), content)
     finally:
-        if args.png is not None:
-            _write_picture(args.png, draw_tournament(result))
+        try:
+            if args.png is not None:
+                _write_picture(args.png, draw_tournament(result))
+        finally:
+            if args.html is not None:
+                write_text(args.html, tournament_page(result))
     return 0
 
 
@@ -77,13 +89,15 @@ def _check_files(args: argparse.Namespace) -> None:
     """Find out before a long run, not after it, that something cannot be written."""
     if args.keep == "-":
         raise CommandError("--keep must be a file, got '-'")
-    named = {name: getattr(args, name) for name in ("json", "png", "keep") if getattr(args, name) is not None}
+    named = {name: getattr(args, name) for name in ("json", "png", "html", "keep") if getattr(args, name) is not None}
     for name in named.values():
         check_writable(name)
         check_no_player(name, args.game, args.players)
     for (flag, name), (other, same) in combinations(named.items(), 2):
         if os.path.abspath(name) == os.path.abspath(same):
             raise CommandError(f"--{flag} and --{other} must be different files, got {name} for both")
+    if args.html is not None and not args.html.endswith(PAGE):
+        raise CommandError(f"--html must be a file that ends in {PAGE}, got {args.html[:60]!r}")
     if args.png is not None:
         if not args.png.endswith(PICTURE):
             raise CommandError(f"--png must be a file that ends in {PICTURE}, got {args.png[:60]!r}")

@@ -6,6 +6,7 @@ All of it is made of a view alone, ready for JSON. Seats are called "you", "+1",
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -84,3 +85,17 @@ def questions(options: Options, seen: Any) -> list[dict[str, Any]]:
         seen: VIEW, one record.
     """
     return []
+
+
+def best_chance(odds: Mapping[str, Any]) -> float:
+    """Return the chance that the opponent who most probably holds a Villain does, an estimate like the odds.
+
+    >>> items = {"moran": [0, 0.5, 0, 0.5], "milverton": [1, 0, 0, 0]}
+    >>> best_chance({"places": ["you", "+1", "+2", "draw pile"], "items": items})
+    0.5
+
+    Args:
+        odds: as the function of that name returns them.
+    """
+    chances = np.array(list(odds["items"].values()))[:, 1:-1]
+    return float((1 - np.prod(1 - chances, axis=0)).max())

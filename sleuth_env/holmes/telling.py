@@ -9,6 +9,7 @@ or a game raises ArrayError where it is given something else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,7 @@ __all__ = [
     "review",
     "rules",
     "seat_names",
+    "step_ends",
     "tell_game",
     "unasked",
     "unsaid",
@@ -183,6 +185,11 @@ def _story(
 def num_steps(record: GameRecord) -> int:
     """Return the number of steps of `tell_game`: of turns that have begun."""
     return max(turn.number for turn in checked_record(record).turns())
+
+
+def step_ends(record: GameRecord) -> list[int]:
+    """Return how many actions have been taken when each turn is over; first, before the first one: none."""
+    return list(accumulate((len(turn.moves) for turn in checked_record(record).turns()), initial=0))
 
 
 def _deal_lines(options: Options, state: Any) -> Iterator[str]:

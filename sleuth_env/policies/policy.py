@@ -145,6 +145,28 @@ class Policy(OfGame):
         choose(self.logits(np.minimum(observations, 1)), legal, seeds, self.greedy, actions)
         return actions
 
+    def probabilities(self, views: NDArray[np.void], legal: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return with which probability each action is drawn where a policy is not greedy.
+
+        Args:
+            views: VIEW [B].
+            legal: u1 [B, A].
+
+        Returns:
+            f8 [B, A], 0 for what is illegal.
+
+        Raises:
+            ArrayError: see `act`.
+        """
+        seeds = np.zeros(len(views), np.uint64)
+        views, legal, _ = decision(views, legal, seeds, self.game.VIEW, self._num_actions)
+        observer = self.game.Observer(self.rules, views, self.record)
+        observer.check()
+        logits = np.where(legal, self.logits(np.minimum(observer.written(), 1)), -np.inf).astype(np.float64)
+        weights = np.exp(logits - logits.max(axis=1, keepdims=True))
+        shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+        return shares
+
     # Tables call what is behind the checks (see `doors.unchecked`).
     act.kernel = _act  # type: ignore[attr-defined]
 

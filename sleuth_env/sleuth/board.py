@@ -6,6 +6,7 @@ All of it is made of a view alone, ready for JSON. Seats are called "you", "+1",
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -98,3 +99,16 @@ def questions(options: Options, seen: Any) -> list[dict[str, Any]]:
         {"name": name, "information": round(information, 4), "decides": round(decides, 4)}
         for name, information, decides in make_panel(options, seen).prospects
     ]
+
+
+def best_chance(odds: Mapping[str, Any]) -> float:
+    """Return the chance that the gem is missing that most probably is.
+
+    >>> best_chance({"places": ["you", "missing"], "items": {"red-opal-pair": [0, 0.25], "blue-opal-pair": [1, 0]}})
+    0.25
+
+    Args:
+        odds: as the function of that name returns them.
+    """
+    at = odds["places"].index("missing")
+    return float(max(row[at] for row in odds["items"].values()))

@@ -8,6 +8,7 @@ or a game raises ArrayError where it is given something else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,7 @@ __all__ = [
     "review",
     "rules",
     "seat_names",
+    "step_ends",
     "tell_game",
     "told_view",
     "unasked",
@@ -144,6 +146,12 @@ def _story(
 def num_steps(record: GameRecord) -> int:
     """Return the number of steps of `tell_game`."""
     return max(step.number for step in checked_record(record).steps())
+
+
+def step_ends(record: GameRecord) -> list[int]:
+    """Return how many actions have been taken when each step of `tell_game` is over; first, before step 1."""
+    steps = checked_record(record).steps()
+    return list(accumulate(len(step.silent) + (step.move is not None) for step in steps))
 
 
 def _deal_lines(record: GameRecord) -> Iterator[str]:

@@ -92,16 +92,20 @@ def holmes_twice(options: Any, viewer: int, seed: int) -> tuple[np.ndarray, np.n
         taken = np.zeros(1, np.uint8)
         holmes.step(rules, states, np.array([action]), taken, np.zeros((1, options.num_players)))
         assert taken[0]
-    chances = np.random.default_rng(seed)
+    return states, holmes_changed(options, states, viewer, np.random.default_rng(seed))
+
+
+def holmes_changed(options: Any, states: np.ndarray, viewer: int, chances: np.random.Generator) -> np.ndarray:
+    """Return a sound game (STATE [1]) in which all is another that a seat cannot know, or the same if none is found."""
     for _ in range(20):
         changed = substituted(options, states, viewer, chances)
         _make_sound(options, states[0], changed[0], viewer)
         for other in (seat for seat in range(options.num_players) if seat != viewer):
             _count(holmes.make_rules(options), changed, other)
         # With other cards whoever decides might have nothing to decide.
-        if not holmes.problems(rules, changed):
-            return states, changed
-    return states, states.copy()
+        if not holmes.problems(holmes.make_rules(options), changed):
+            return changed
+    return states.copy()
 
 
 @kernel
