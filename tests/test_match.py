@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 
 from sleuth_env import SoloEnv, sleuth
 from sleuth_env.actions import IllegalAction
+from sleuth_env.cli.commands import main
+from sleuth_env.game import load_game
 from sleuth_env.matches.match import evaluate, num_rotations, play_match
 from sleuth_env.matches.seating import MatchError
 from sleuth_env.matches.table import LEARNER_SEAT, Table
@@ -313,3 +316,59 @@ def test_seats_that_are_of_no_bot_and_no_learner_are_refused() -> None:
 def test_a_list_of_players_may_be_an_array() -> None:
     env = SoloEnv(num_players=3, opponents=np.array(["random", "sheet"]))
     assert [bot.name for bot in env.table.bots] == ["random", "sheet"]
+
+
+# --- games that are saved ---
+
+
+def test_every_game_that_is_over_is_saved_once_with_those_who_played_it() -> None:
+    saved: dict[int, tuple[str, list[str]]] = {}
+
+    def save(number: int, text: str, players: list[str]) -> None:
+        assert number not in saved
+        saved[number] = text, players
+
+    seats = ["sheet", "random", "cautious"]
+    result = play_match(sleuth, THREE, seats, 5, 3, batch_size=4, save=save)
+    assert result == play_match(sleuth, THREE, seats, 5, 3)
+    assert sorted(saved) == list(range(15))
+    won = dict.fromkeys(seats, 0)
+    first_states = []
+    for number, (text, players) in sorted(saved.items()):
+        assert players == np.roll(seats, number % 3).tolist()
+        record = sleuth.parse_game(text)
+        assert record.last_state["actor"] < 0
+        for seat in np.flatnonzero(record.last_state["place"]):
+            won[players[seat]] += 1
+        first_states.append(record.first_state.tobytes())
+    assert won == {entry.name: round(entry.win_share * 15) for entry in result.entries}
+    # A deal is that of all its rotations, and of no other deal.
+    assert [first_states.index(state) // 3 for state in first_states] == [number // 3 for number in range(15)]
+
+
+@pytest.mark.parametrize("game", ["sleuth", "holmes"])
+def test_saved_games_are_the_same_by_any_number_of_workers(game: str, tmp_path: Path) -> None:
+    bots = list(load_game(game).BOTS)[:3]
+    words = ["match", *bots, "--game", game, "--games", "9", "--seed", "2", "--options", "max_turns=60"]
+    for workers in (1, 2):
+        assert main([*words, "--workers", str(workers), "--save-games", str(tmp_path / str(workers))]) == 0
+    one, two = (sorted((tmp_path / name).iterdir()) for name in "12")
+    assert [path.name for path in one] == [f"{number}.txt" for number in range(1, 10)]
+    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
+    assert one[1].read_text().endswith(f"# players: {bots[2]},{bots[0]},{bots[1]}\n")
+    assert main(["replay", str(one[1]), "--reveal"]) == 0
+
+
+def test_a_folder_that_is_there_and_one_of_a_match_that_cannot_be_played_stay_as_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "there").mkdir()
+    for name, bot, why in (
+        ("there", "sheet", "there exists and was left as it is: choose another name for --save-games"),
+        ("none/new", "sheet", "none is not a writable folder"),
+        ("new", "nobody", "there is no bot 'nobody'"),
+    ):
+        assert main(["match", "sheet", "sheet", bot, "--games", "1", "--save-games", str(tmp_path / name)]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert why in line
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..checks import one_line
+from ..matches.program import names_program, program_name
 from .arguments import joined, listed
 
 REMARK = re.compile(r"^# sleuth play (.*)$", re.M)
+SEATED = re.compile(r"^# players: (.*)$", re.M)
 PERSON = "person"
 
 
@@ -54,15 +56,39 @@ def remark_of(words: str, num_players: int) -> Remark | None:
     return Remark(int(seat), int(seed) % 2**64, names, bool(rest))
 
 
+def seated(players: Sequence[str]) -> str:
+    """Return the line of a text that says who played in each seat; programs without what follows their names.
+
+    >>> print(seated(["sheet", "a, b.safetensors"]), end="")
+    # players: sheet,"a, b.safetensors"
+    """
+    names = (program_name(name) if names_program(name) else name for name in players)
+    return f"# players: {joined(map(one_line, names))}\n"
+
+
 def players_in(text: str, num_players: int) -> list[str]:
     """Return who played in each seat of a game, as its text says; [] where it does not.
 
     >>> players_in("# sleuth play --seat 1 --seed 7 --opponents sheet,random", 3)
     ['random', 'person', 'sheet']
+    >>> players_in(seated(["sheet", "a, b.safetensors", "sheet"]), 3)
+    ['sheet', 'a, b.safetensors', 'sheet']
     """
+    found = SEATED.search(text)
+    if found:
+        return _listed(found[1], num_players)
     line = REMARK.search(text)
     remark = remark_of(line[1], num_players) if line else None
     if remark is None or remark.seat >= num_players:
         return []
     from_seat = [PERSON, *remark.opponents]
     return [from_seat[(seat - remark.seat) % num_players] for seat in range(num_players)]
+
+
+def _listed(names: str, num_players: int) -> list[str]:
+    """Return names that a text lists for the seats; [] for what nobody has written."""
+    try:
+        found = listed(names, "players")
+    except ValueError:
+        return []
+    return found if len(found) == num_players else []

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ..bits import GAMMA, mixed_rows
 from ..checks import check_number, is_collection, shown
-from ..game import TRUNCATED, Game, check_game, check_options
+from ..game import TRUNCATED, Game, Transcribed, check_game, check_options, needed, opaque
 from ..memory import check_fits
 from .players import Player, make_players
 from .program import close_programs, failures_of
@@ -29,6 +29,9 @@ from .shards import Pool, check_workers, open_pool
 from .table import Table
 from .tasks import packed
 
+# What is done with a game that is over: its number, its text, and who sat in each seat.
+Save = Callable[[int, str, list[str]], object]
+Keep = Callable[[int, str], object]
 BATCH_SIZE = 512
 # A match has this many shards, unless their games would be too few to fill a table or more than a worker
 # should lose: many shards leave no worker without work at the end.
@@ -60,12 +63,13 @@ def play_match(
     allow_pickle: bool = False,
     workers: int = 1,
     ray: str | None = None,
+    save: Save | None = None,
 ) -> MatchResult:
     """Play deals in every rotation of the seats and sum up.
 
     In rotation ``r`` the ``i``-th of the list sits in seat ``i + r`` (mod P); who sits to whose
     left stays. Rotations that would repeat the same table are left out. None of `progress`,
-    `batch_size`, `workers` and `ray` changes the result.
+    `batch_size`, `workers`, `ray` and `save` changes the result.
 
     Args:
         game: a game module.
@@ -82,10 +86,14 @@ def play_match(
         workers: number of processes; 1 is this one. Players go to the others by pickle; each of
             them plays whole deals, and where it is killed another one plays them again.
         ray: see `open_pool`.
+        save: is called with each game that is over, in any order: its number (that of its deal times
+            the number of rotations, and its rotation), its game text, which shows every hidden card,
+            and the name of the player in each seat.
 
     Raises:
         MatchError: the number of seats, deals or workers or the seed is wrong, or a player cannot
             be pickled.
+        MissingPartError: games are to be saved, and the game cannot be written as text.
         ValueError: a name or file is not known, or these are not options.
 
     >>> from sleuth_env import Options, play_match, sleuth
@@ -101,8 +109,10 @@ def play_match(
     check_workers(workers)
     players = make_players(game, options, seats, greedy, allow_pickle)
     texts = [_name(seat) for seat in seats] if names is None else list(names)
+    if save is not None:
+        needed(game, Transcribed)
     with _pool(workers, ray) as pool:
-        return _match(pool, game, options, players, texts, int(num_deals), int(seed), progress, batch_size)
+        return _match(pool, game, options, players, texts, int(num_deals), int(seed), progress, batch_size, save)
 
 
 def evaluate(
@@ -190,6 +200,7 @@ def _match(
     seed: int,
     progress: Callable[[int], object] | None,
     batch_size: int = BATCH_SIZE,
+    save: Save | None = None,
 ) -> MatchResult:
     """Play a match of players that have been made, see `play_match`."""
     entries = list({id(player): player for player in players}.values())
@@ -200,13 +211,15 @@ def _match(
     called = _entry_names(texts, [numbers.index(number) for number in range(len(entries))])
     seats = np.tile(tables, (num_deals, 1))
     seeds = np.repeat(deal_seeds(seed, num_deals), rotations)
-    play = partial(_played, game, options, entries, batch_size)
+    keep = None if save is None else lambda at, text: save(at, text, [called[number] for number in seats[at]])
     if pool is None:
-        games = play((seats, seeds), progress)
+        games = _played(game, options, entries, batch_size, (seats, seeds), progress, keep)
     else:
+        play = partial(_played_apart, game, options, entries, batch_size, keep is not None)
         for name, player in zip(called, entries, strict=True):
             packed(player, f"player {name!r}")
-        games = _played_in_shards(pool, play, seats, seeds, shard_size(num_deals, rotations) * rotations, progress)
+        size = shard_size(num_deals, rotations) * rotations
+        games = _played_in_shards(pool, play, seats, seeds, size, progress, keep)
     named_seats = tuple(called[number] for number in numbers)
     facts = {"game": game.NAME, "options": asdict(options), "seats": named_seats, "seed": seed}
     return sum_up(games, called, **facts, deals=num_deals, rotations=rotations, games=num_deals * rotations)
@@ -230,12 +243,17 @@ def _played_in_shards(
     seeds: NDArray[np.uint64],
     size: int,
     progress: Callable[[int], object] | None,
+    keep: Keep | None,
 ) -> FinishedGames:
     """Let a pool play games, see `_played`, a number of them together."""
     starts = range(0, len(seeds), size)
     shards = [(seats[start : start + size], seeds[start : start + size]) for start in starts]
 
-    def done(_: int, games: FinishedGames) -> None:
+    def done(index: int, games: FinishedGames) -> None:
+        if keep is not None:
+            for at, text in enumerate(games.texts, starts[index]):
+                keep(at, text)
+            games.texts.clear()
         if progress is not None:
             progress(len(games.seats))
 
@@ -249,6 +267,7 @@ def _played(
     batch_size: int,
     shard: tuple[NDArray[np.int32], NDArray[np.uint64]],
     progress: Callable[[int], object] | None = None,
+    keep: Keep | None = None,
 ) -> FinishedGames:
     """Play games and return their record.
 
@@ -259,11 +278,27 @@ def _played(
         batch_size: the most games at once.
         shard: the numbers of the entries in the seats (i4 [B, P]), and the seeds (u8 [B]).
         progress: see `play_match`.
+        keep: is called with the number and the text of each game that is over.
     """
     seats, seeds = shard
     table = Table(game, options, min(batch_size, len(seeds)), entries)
     games = FinishedGames.blank(seats)
-    play_games(table, seeds, games, progress)
+    play_games(table, seeds, games, progress, keep)
+    return games
+
+
+def _played_apart(
+    game: Game,
+    options: Any,
+    entries: list[Any],
+    batch_size: int,
+    written: bool,
+    shard: tuple[NDArray[np.int32], NDArray[np.uint64]],
+) -> FinishedGames:
+    """Play games in another process, see `_played`; if they are to be ``written``, the record has their texts."""
+    texts = [""] * len(shard[1])
+    games = _played(game, options, entries, batch_size, shard, None, texts.__setitem__ if written else None)
+    games.texts.extend(texts if written else [])
     return games
 
 
@@ -272,36 +307,81 @@ def deal_seeds(seed: int, num_deals: int) -> NDArray[np.uint64]:
     return mixed_rows(mixed_rows(np.array([seed], np.uint64)) + np.arange(num_deals, dtype=np.uint64) * GAMMA)
 
 
+class Scribe:
+    """Write down the games of a table.
+
+    Args:
+        table: the table.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._first = table.states.copy()
+        self._actions: list[list[int]] = [[] for _ in range(table.num_games)]
+
+    def begin(self, rows: NDArray[np.int64]) -> None:
+        """Begin to write about games that have been dealt (int [K])."""
+        opaque(self._first)[rows] = opaque(self._table.states)[rows]
+        for row in rows.tolist():
+            self._actions[row] = []
+
+    def note(self, rows: NDArray[np.int64]) -> None:
+        """Take note of the last action of some games (int [K])."""
+        for row, action in zip(rows.tolist(), self._table.last_actions[rows].tolist(), strict=True):
+            self._actions[row].append(action)
+
+    def text(self, row: int) -> str:
+        """Return the text of a game."""
+        table = self._table
+        return needed(table.game, Transcribed).game_text(table.options, self._first[row], self._actions[row])
+
+
 def play_games(
-    table: Table, seeds: NDArray[np.uint64], games: FinishedGames, progress: Callable[[int], object] | None = None
+    table: Table,
+    seeds: NDArray[np.uint64],
+    games: FinishedGames,
+    progress: Callable[[int], object] | None = None,
+    keep: Keep | None = None,
 ) -> None:
-    """Play one game for each seed (u8 [B]), keeping the table full, and fill in the record."""
+    """Play one game for each seed (u8 [B]), keeping the table full, and fill in the record; see `_played`."""
     try:
-        _play_all(table, seeds, games, progress)
+        _play_all(table, seeds, games, progress, keep)
         games.failures.extend(failures_of(table.bots))
     finally:
         close_programs(table.bots)
 
 
 def _play_all(
-    table: Table, seeds: NDArray[np.uint64], games: FinishedGames, progress: Callable[[int], object] | None
+    table: Table,
+    seeds: NDArray[np.uint64],
+    games: FinishedGames,
+    progress: Callable[[int], object] | None,
+    keep: Keep | None,
 ) -> None:
     rows = np.arange(table.num_games)
     playing = rows.copy()
     dealt = len(rows)
     table.seats[:] = games.seats[:dealt]
     table.deal(rows, seeds[:dealt])
+    scribe = None if keep is None else Scribe(table)
     while len(rows):
         table.play_round()
+        if scribe is not None:
+            scribe.note(rows)
         done = rows[table.finished[rows]]
         if not len(done):
             continue
         _note(table, done, playing[done], games)
+        if scribe is not None and keep is not None:
+            for row in done.tolist():
+                keep(int(playing[row]), scribe.text(row))
         fresh = done[: len(seeds) - dealt]
         playing[fresh] = np.arange(dealt, dealt + len(fresh))
         dealt += len(fresh)
         table.seats[fresh] = games.seats[playing[fresh]]
         table.deal(fresh, seeds[playing[fresh]])
+        if scribe is not None:
+            scribe.begin(fresh)
         rows = np.setdiff1d(rows, done[len(fresh) :])
         if progress is not None:
             progress(len(done))

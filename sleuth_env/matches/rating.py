@@ -169,6 +169,7 @@ class FinishedGames:
         truncated: bool [B].
         counts: what the game counts, by name: of each game ([B]) or seat ([B, P]).
         failures: of programs that played.
+        texts: the games as texts, [B]; [] where nobody wants them.
     """
 
     seats: NDArray[np.int32]
@@ -177,6 +178,7 @@ class FinishedGames:
     truncated: NDArray[np.bool_]
     counts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
 
     ARRAYS: ClassVar = ("seats", "places", "rewards", "truncated")
 
@@ -189,7 +191,7 @@ class FinishedGames:
     @classmethod
     def joined(cls, parts: Sequence[FinishedGames]) -> FinishedGames:
         """Put games behind one another."""
-        arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.ARRAYS}
+        arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.ARRAYS}
         counts = {name: np.concatenate([part.counts[name] for part in parts]) for name in parts[0].counts}
         return cls(**arrays, counts=counts, failures=[failure for part in parts for failure in part.failures])
 
