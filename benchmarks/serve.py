@@ -4,7 +4,8 @@ At every table sits one person with three bots, who moves once a second; tables 
 other, so that moves are spread over the second. A move is answered when the next table has come that
 asks for a decision, or the end, with all that the bots have done in between. The server is a process
 of its own on one thread; the clients are light, they look for the few words that they need. Memory is
-that of the server after some hundreds of games that were played to their ends, one after the other.
+that of the server after every few hundred short games that were played to their ends, one after the
+other.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ SEATS = ["person", "sheet", "sheet", "sheet"]
 DECISION = re.compile(r'"decision":(\d+),"legal":\[(.*?)\],"doubts":\{(.*?)\},"unsaid"', re.S)
 OVER = '"ended":{'
 # Games between two looks at the memory.
-EVERY = 250
+EVERY = 200
+# Turns of these games.
+SHORT = 4
 # The server, with limits that all these people on one machine do not reach.
 SERVER = """\
 import sys
@@ -59,9 +62,9 @@ def serving(folder: str) -> Iterator[tuple[str, int]]:
             process.terminate()
 
 
-async def make_table(address: str, seed: int) -> str:
+async def make_table(address: str, seed: int, **options: int) -> str:
     """Make a table, and return the link of the person."""
-    wish = {"game": "sleuth", "players": len(SEATS), "seats": SEATS, "seed": seed, "options": {}}
+    wish = {"game": "sleuth", "players": len(SEATS), "seats": SEATS, "seed": seed, "options": options}
     async with httpx.AsyncClient() as client:
         answer = await client.post(f"{address}/tables", json=wish, timeout=60)
         return str(answer.json()["seats"][0]["link"])
@@ -112,8 +115,8 @@ async def play(address: str, seed: int, until: float, times: list[float], measur
                     times.append(time.perf_counter() - began)
 
 
-async def measure_moves(address: str, tables: int, seconds: int) -> list[float]:
-    """Return the seconds until each move was answered."""
+async def measure_moves(address: str, pid: int, tables: int, seconds: int) -> tuple[list[float], float]:
+    """Return the seconds until each move was answered, and the server's processor time for all of them."""
     times: list[float] = []
     # Tables are made before the first move counts.
     measured_from = time.monotonic() + 5 + tables / 20
@@ -122,8 +125,10 @@ async def measure_moves(address: str, tables: int, seconds: int) -> list[float]:
     for seed in range(tables):
         tasks.append(asyncio.create_task(play(address, seed, until, times, measured_from)))
         await asyncio.sleep(0.03)
+    await asyncio.sleep(measured_from - time.monotonic())
+    before = cpu_seconds(pid)
     await asyncio.gather(*tasks)
-    return times
+    return times, cpu_seconds(pid) - before
 
 
 def cpu_seconds(pid: int) -> float:
@@ -136,9 +141,7 @@ def cpu_seconds(pid: int) -> float:
 
 def print_moves(tables: int, seconds: int) -> None:
     with tempfile.TemporaryDirectory() as folder, serving(folder) as (address, pid):
-        before = cpu_seconds(pid)
-        times = sorted(asyncio.run(measure_moves(address, tables, seconds)))
-        spent = cpu_seconds(pid) - before
+        times, spent = asyncio.run(measure_moves(address, pid, tables, seconds))
     if len(times) < 2:
         print(f"{tables:6}  no move was answered")
         return
@@ -168,7 +171,7 @@ def print_memory(games: int) -> None:
     print(f"\n{'games':>6}{'MB':>8}")
     with tempfile.TemporaryDirectory() as folder, serving(folder) as (address, pid):
         for number in range(1, games + 1):
-            link = asyncio.run(make_table(address, number))
+            link = asyncio.run(make_table(address, number, max_turns=SHORT))
             asyncio.run(play_out(address, link, number))
             if number % EVERY == 0 or number == games:
                 print(f"{number:6}{resident(pid):8.1f}", flush=True)
