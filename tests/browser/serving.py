@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,12 +30,16 @@ def serve(folder: Path) -> Iterator[str]:
     """Run ``sleuth serve``."""
     command = [sys.executable, "-m", "sleuth_env", "serve", "--port", "0", "--folder", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if found := re.search(r"(http://\S+?)/? ", line):
-                yield found[1]
-                break
-        process.terminate()
+        try:
+            yield address_in(process.stdout or ())
+        finally:
+            process.terminate()
+
+
+def address_in(lines: Iterable[str]) -> str:
+    """Return the address that a server says it has."""
+    found = (re.search(r"(http://\S+?)/? ", line) for line in lines)
+    return next(match[1] for match in found if match)
 
 
 @contextmanager
