@@ -14,7 +14,6 @@ import mimetypes
 import re
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from .kept import Kept
 from .lobby import BusyError, Listener, Lobby, LobbyError, Place, UnknownTableError, complain, record_of
 from .messages import closed, encoded, hello, refused
 from .offers import games_offered
+from .replay_page import replay_page
 from .room import RefusedError
 
 STATIC = Path(__file__).parent / "static"
@@ -47,7 +47,6 @@ POLICY_VIOLATION = 1008
 TRY_AGAIN_LATER = 1013
 NOT_FOUND = 4404
 FAILED = 1011
-MISSING_PAGE = "<!doctype html><title>Sleuth</title><p>This page does not come with this version."
 _SCRIPT = re.compile(rb"<script\b[^>]*>(.*?)</script>", re.S | re.I)
 
 
@@ -213,19 +212,12 @@ async def _end(connection: WebSocket, why: str, code: int) -> None:
 
 
 def _page(name: str) -> Response:
-    path = STATIC / name
-    return HTMLResponse(path.read_bytes() if path.is_file() else MISSING_PAGE)
+    return HTMLResponse((STATIC / name).read_bytes())
 
 
 def replay_of(kept: Kept) -> bytes:
     """Return the page that shows a game that is over."""
-    record = record_of(kept)
-    try:
-        make_page = import_module(".replay_page", __package__).replay_page
-    except ModuleNotFoundError:
-        return MISSING_PAGE.encode()
-    page: str = make_page(record, players=kept.about.seats)
-    return page.encode()
+    return replay_page(record_of(kept), players=kept.about.seats).encode()
 
 
 def _policy_of(page: bytes) -> str:
