@@ -9,7 +9,8 @@ from typing import Any
 import axe_playwright_python
 from playwright.sync_api import Browser, Page
 
-PATIENCE = 60_000  # milliseconds; where kernels are compiled, a first answer takes its time
+PATIENCE = 60_000  # milliseconds
+MOST_WAITS = 15_000  # of 20 milliseconds each: where kernels are compiled, a first answer takes its time
 AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # What leads to an action is clicked on the way to it; what has been picked already is not clicked again.
@@ -123,7 +124,7 @@ class Visitor:
 
     def wait_for_turn(self, before: int = 0) -> None:
         """Wait until the seat is to decide, or the game is over, by a table that came after ``before`` others."""
-        for _ in range(PATIENCE // 20):
+        for _ in range(MOST_WAITS):
             if len(self.tables) > before and (self.table["decision"] is not None or self.table["ended"]):
                 self.page.wait_for_function(
                     "decision => document.getElementById('table').dataset.decision === decision",
