@@ -182,7 +182,8 @@ def check_end(person: Visitor) -> None:
 
 def test_after_the_end_the_same_cards_or_others_are_dealt(visitor: NewVisitor, make_table: Make) -> None:
     person = visitor()
-    [link] = make_table("sleuth", ["person", "random", "random"], 3, max_turns=1)
+    # Who begins is to decide before the game is over.
+    [link] = make_table("sleuth", ["person", "random", "random"], 3, max_turns=1, first_player="seat_0")
     person.sit_down(link)
     first = person.table["facts"]["hand"]
     play(person, random.Random(1), careful_action)
