@@ -28,6 +28,7 @@ FIRST_PARTY = {
     # The ground floor.
     "checks": (),
     "files": (),
+    "locks": (),
     "options": ("checks",),
     "threads": (),
     "kernel_cache": ("files",),
@@ -192,7 +193,7 @@ FIRST_PARTY = {
         *("checks", "game", "matches.program", "matches.rating", "matches.sitting", "transcripts"),
         "web.messages",
     ),
-    "web/kept": ("files", "transcripts"),
+    "web/kept": ("files", "locks", "transcripts"),
     "web/offers": ("game", "options", "policies.policy_file"),
     "web/lobby": (
         *("checks", "game", "matches.players", "matches.program", "policies.policy_file"),

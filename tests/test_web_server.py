@@ -92,7 +92,7 @@ def test_whole_games_are_played(
         assert last["ended"]["seed"] == 1
         assert httpx.get(f"{address}{last['ended']['replay']}", timeout=PATIENCE).status_code == 200
     (name,) = {parse_token(token_of(link))[0] for link in links}
-    assert [path.name for path in tmp_path.iterdir()] == [f"{name}-1.over.txt"]
+    assert [path.name for path in tmp_path.glob("*.txt")] == [f"{name}-1.over.txt"]
 
 
 def test_a_connection_begins_with_the_rules_and_the_table(address: str) -> None:
@@ -232,7 +232,7 @@ def test_tokens_and_games_are_for_the_owner_of_the_folder_only(tmp_path: Path) -
     with serving(tmp_path / "games") as address:
         (link,) = make_table(address, "sleuth", ["person", "sheet", "sheet"])
         asyncio.run(play(address, link, at_random(1), 2))
-        (path,) = (tmp_path / "games").iterdir()
+        (path,) = (tmp_path / "games").glob("*.txt")
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
         # The name of a file alone opens nothing.
@@ -540,7 +540,7 @@ def test_there_are_no_more_tables_listeners_and_games_than_allowed(tmp_path: Pat
         ]
         # The oldest game makes room for a new one.
         make_table(address, "sleuth", ["person", "sheet", "sheet"])
-        assert len(list(tmp_path.iterdir())) == 4
+        assert len(list(tmp_path.glob("*.txt"))) == 4
 
 
 def test_a_rate_allows_some_at_once_and_then_some_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -692,7 +692,9 @@ def test_a_damaged_file_costs_a_line_and_nothing_else(tmp_path: Path, capsys: py
     (tmp_path / f"{'0' * 16}-1.txt").mkdir()
     before = {path: path.read_bytes() for path in paths}
     capsys.readouterr()
-    assert Lobby(tmp_path).check() == 1
+    lobby = Lobby(tmp_path)
+    assert lobby.check() == 1
+    lobby.folder.close()
     lines = said(capsys)[1].splitlines()
     assert len(lines) == 9
     assert all(line.startswith("sleuth: the game of table ") for line in lines)
@@ -706,9 +708,9 @@ def test_a_damaged_file_costs_a_line_and_nothing_else(tmp_path: Path, capsys: py
 
 
 def test_of_too_many_games_the_oldest_go_first_and_before_them_those_that_are_over(tmp_path: Path) -> None:
-    folder = Folder(tmp_path, 4)
     with serving(tmp_path) as address:
         (link,) = make_table(address, "sleuth", ["person", "sheet", "sheet"])
+    folder = Folder(tmp_path, 4)
     kept = folder.read(parse_token(token_of(link))[0])
     assert kept is not None
 
@@ -746,9 +748,18 @@ def test_where_nothing_can_be_written_no_table_is_made(tmp_path: Path, monkeypat
 def test_a_port_in_use_is_said_in_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with serving(tmp_path) as address:
         port = address.rpartition(":")[2]
-        assert main(["serve", "--port", port, "--folder", str(tmp_path)]) == 2
+        assert main(["serve", "--port", port, "--folder", str(tmp_path / "other")]) == 2
     message = f"sleuth: cannot listen at 127.0.0.1:{port}: Address already in use; --port chooses another\n"
     assert said(capsys) == ("", message)
+
+
+def test_a_folder_has_one_server_at_a_time(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with serving(tmp_path):
+        assert main(["serve", "--port", "0", "--folder", str(tmp_path)]) == 2
+    why = f"{tmp_path} is in use: another process keeps its games there"
+    assert said(capsys) == ("", f"sleuth: --folder {tmp_path}: games cannot be kept there: {why}\n")
+    with serving(tmp_path) as address:
+        assert httpx.get(f"{address}/games").status_code == 200
 
 
 WRONG_WORDS: list[tuple[Sequence[str], str]] = [

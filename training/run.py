@@ -10,7 +10,6 @@ that it was started with), ``league.csv`` (ratings),
 from __future__ import annotations
 
 import shutil
-import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -22,11 +21,12 @@ from typing import Any
 import numpy as np
 import torch
 import yaml
-from filelock import BaseFileLock, FileLock, Timeout
+from filelock import BaseFileLock
 
 from sleuth_command import STOPPED, TYPED, complain, handled
 from sleuth_env.checks import one_line
 from sleuth_env.files import write_atomically
+from sleuth_env.locks import LockError, locked
 from sleuth_env.matches.match import evaluate
 from sleuth_env.matches.program import Failure, failures_of
 from sleuth_env.matches.shards import Pool as Players
@@ -47,7 +47,6 @@ from .terminal import FULL, OutputError, Screen, out_of_memory
 from .tracking import FAILED, HURRY, PATIENCE, WELL, Tracking
 from .train import missing
 
-LOCK = "lock"
 CONFIG = "config.yaml"
 PICTURE = "curve.png"
 BEST = "best.safetensors"
@@ -60,24 +59,16 @@ SHOWN = {
 }
 
 
-def locked(folder: Path) -> BaseFileLock:
-    """Take the lock of a run folder until it is released, in whatever thread.
-
-    The system releases it however the process ends.
+def taken(folder: Path) -> BaseFileLock:
+    """Take the lock of a run folder, see `locked`.
 
     Raises:
         ConfigError: another process trains in this folder, or its lock is not a file of its own.
     """
-    path = folder / LOCK
-    # The lock opens what it finds: a link could lead to a file of somebody else's.
-    if path.is_symlink() or (path.exists() and not stat.S_ISREG(path.stat().st_mode)):
-        raise ConfigError(f"{path} is not a regular file: remove it if no process is training in {folder}")
-    lock = FileLock(path, timeout=0, thread_local=False)
     try:
-        lock.acquire()
-    except Timeout as error:
-        raise ConfigError(f"{folder} is in use: another process is training in it") from error
-    return lock
+        return locked(folder, "is training in it")
+    except LockError as error:
+        raise ConfigError(error.strerror) from error
 
 
 @dataclass
@@ -228,7 +219,7 @@ class Run:
                 raise
             raise ConfigError(f"run: {self.folder} cannot be made: {error.strerror}") from error
         try:
-            self.lock = locked(self.folder)
+            self.lock = taken(self.folder)
             (self.folder / "checkpoints").mkdir()
             self.inputs.keep()
             self.write_config()
@@ -251,7 +242,7 @@ class Run:
             OSError: a file cannot be read.
             MemoryError: there is not enough memory for the checkpoint.
         """
-        self.lock = locked(self.folder)
+        self.lock = taken(self.folder)
         try:
             for leftover in self.folder.rglob("*.partial"):
                 # Of a process that was killed while it wrote.

@@ -32,7 +32,7 @@ HOST = "127.0.0.1"
 PORT = 8000
 KEPT = 2000
 TABLES = 200
-NEEDED = ("starlette", "uvicorn", "websockets")
+NEEDED = ("filelock", "starlette", "uvicorn", "websockets")
 # Bytes of a message that is received; what is too long for the protocol of pages is refused by them in words.
 MOST_MESSAGE = 65_536
 # Seconds that connections have to end at the end.
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     address = f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/"
     unfinished = lobby.check()
     if unfinished:
-        sys.stdout.write(f"{unfinished} unfinished games are kept in {lobby.folder.path}.\n")
+        sys.stdout.write(f"Unfinished games: {unfinished}, kept in {lobby.folder.path}.\n")
     sys.stdout.write(f"Sleuth is at {address} (Ctrl-C ends it).\n")
     sys.stdout.flush()
     if args.open:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import read_bytes, write_atomically
+from ..locks import locked
 from ..transcripts import MAX_TEXT
 
 REMARK = "# sleuth serve: "
@@ -92,21 +93,26 @@ def parse_token(token: str) -> tuple[str, str]:
 
 
 class Folder:
-    """The folder of a server's games.
+    """The folder of a server's games, which no other server uses as long as this process lives, or until `close`.
 
     Args:
         path: of the folder, which is made if it does not exist.
         most: games that are kept; the oldest are deleted.
 
     Raises:
-        OSError: it cannot be made or read.
+        OSError: it cannot be made or read, or another server uses it.
     """
 
     def __init__(self, path: Path, most: int) -> None:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = locked(path, "keeps its games there")
         self.path = path
         self.most = most
         self._number = sum(1 for _ in self._files())
+
+    def close(self) -> None:
+        """Let another server use the folder."""
+        self._lock.release()
 
     def write(self, table: str, number: int, over: bool, about: About, text: str) -> None:
         """Write a game.

@@ -217,6 +217,7 @@ class Lobby:
                 close_programs(place.room.sitting.table.bots)
             for pool in (self._quick, self._slow):
                 pool.shutdown(wait=False, cancel_futures=True)
+            self.folder.close()
 
     async def _sweep(self) -> None:
         while True:
