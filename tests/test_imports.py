@@ -199,7 +199,7 @@ FIRST_PARTY = {
         *("checks", "game", "matches.players", "matches.program", "policies.policy_file"),
         *("web.kept", "web.messages", "web.room"),
     ),
-    "web/server": ("web",),
+    "web/server": ("matches.processes", "web"),
     # The command line stands above everything but the games; nothing else may use it.
     "cli/": (
         *("actions", "checks", "compilation", "files", "game", "kernel_cache", "options"),

@@ -25,6 +25,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketState
 
+from ..matches.processes import open_processes
 from .guards import App, Guard, Rate, Rates
 from .kept import Kept
 from .lobby import BusyError, Listener, Lobby, LobbyError, Place, UnknownTableError, complain, record_of
@@ -61,7 +62,7 @@ class Pages:
         self.lobby = lobby
         self._tables = Rates(*TABLES)
         self._replays = Rates(*REPLAYS)
-        # A replay takes seconds of computing.
+        # A replay takes a core for seconds.
         self._one_replay = asyncio.Semaphore(1)
         self._offers = games_offered(lobby.allowed.names)
 
@@ -104,7 +105,7 @@ class Pages:
         if not self._replays.allows(_address(request)):
             raise BusyError("too many replays have been asked for from here; wait a little")
         async with self._one_replay:
-            content = await run_in_threadpool(lambda: replay_of(kept))
+            content = await run_in_threadpool(lambda: made_apart(kept))
         headers = {"Content-Security-Policy": _policy_of(content)}
         return HTMLResponse(content, headers=headers)
 
@@ -213,6 +214,13 @@ async def _end(connection: WebSocket, why: str, code: int) -> None:
 
 def _page(name: str) -> Response:
     return HTMLResponse((STATIC / name).read_bytes())
+
+
+def made_apart(kept: Kept) -> bytes:
+    """Return a replay that another process makes, which takes up to a minute: games go on here in the meantime."""
+    with open_processes(1) as process:
+        page: bytes = process.map(replay_of, [kept])[0]
+    return page
 
 
 def replay_of(kept: Kept) -> bytes:
