@@ -532,6 +532,7 @@ def test_what_is_not_a_generator_is_refused_by_name(rng: Any) -> None:
 TOLD: dict[str, Callable[[Any], Any]] = {
     "tell_game": telling.tell_game,
     "num_steps": telling.num_steps,
+    "step_ends": telling.step_ends,
     "ending": lambda record: telling.ending(record, 0),
     "review": lambda record: telling.review(record, 0),
 }
