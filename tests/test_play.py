@@ -296,6 +296,27 @@ def test_nothing_is_wider_than_the_terminal(
     assert max(map(len, output.splitlines())) < columns
 
 
+@pytest.mark.parametrize("columns", [80, 100])
+def test_neither_news_nor_a_review_is_wider_than_the_terminal(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    turns = "accuse red-opal-pair\nyes\nreview\n"
+    output = played(monkeypatch, capsys, turns)
+    assert "may be: gems that might still be missing." in output
+    assert "shown by you to" in output
+    assert max(map(len, output.splitlines())) <= columns
+
+
+def test_who_takes_a_decision_back_is_told_that_they_wait_no_longer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waiting = played(monkeypatch, capsys, "wait\nexchange\nundo\nquit\n")
+    assert "Your last decision was taken back. You are asked at every offer again." in waiting
+    output = played(monkeypatch, capsys, "exchange\nundo\nquit\n")
+    assert "Your last decision was taken back.\n" in output
+
+
 def test_a_bare_question_is_understood_as_asking_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

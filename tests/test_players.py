@@ -650,3 +650,8 @@ def test_a_player_that_remembers_is_evaluated():
     assert result.entries[0].name == "rememberer"
     (result,) = evaluate(sleuth, THREE, "random", [Rememberer()], 2)
     assert result.games == 6
+
+
+def test_a_model_that_is_not_there_is_said_to_be_missing_before_anything_is_to_be_allowed() -> None:
+    with pytest.raises(PolicyError, match=r"^nothere.zip cannot be read: No such file or directory$"):
+        make_player("nothere.zip", THREE)

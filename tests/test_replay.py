@@ -12,6 +12,7 @@ import pytest
 
 from sleuth_env import sleuth
 from sleuth_env.cli.commands import main
+from sleuth_env.game import load_game
 from sleuth_env.sleuth import belief_in_game
 from sleuth_env.sleuth.notation import action_name, gem_names
 from sleuth_env.sleuth.telling import num_steps
@@ -175,6 +176,19 @@ def test_what_is_no_file_of_text_is_refused_in_one_line(tmp_path: Path, capsys: 
     for name, message in wrong.items():
         assert main(["replay", str(tmp_path / name)]) == 2
         assert said(capsys) == ("", f"sleuth: {tmp_path / name}{message}\n")
+
+
+@pytest.mark.parametrize("words", [["--reveal"], ["--viewpoint", "1"], ["--viewpoint", "1", "--review"]], ids=" ".join)
+@pytest.mark.parametrize("game", ["sleuth", "holmes"])
+def test_nothing_that_is_told_is_wider_than_the_terminal(
+    game: str, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seats = [load_game(game).DEFAULT_BOT] * 3
+    assert main(["match", *seats, "--game", game, "--games", "1", "--save-games", str(tmp_path / "games")]) == 0
+    capsys.readouterr()
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["replay", str(tmp_path / "games" / "1.txt"), *words]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
 def test_a_long_name_is_not_repeated_in_full(capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,6 +27,7 @@ from .arguments import (
 from .parser import Parser, add_game, add_greedy, add_options, add_seed, chosen_game, command_parser, seats_help
 from .remark import REMARK, remark_of, written
 from .replay import MOST_TEXT, game_of
+from .screen import drawing_size, fitted
 from .session import SAVED, Begun, QuitError, Session, line_reader
 from .streams import WriteError, called, in_colour, read_text, show, warn_of_a_narrow_terminal, write_text
 
@@ -227,7 +228,7 @@ def _is_bundled(name: str, game: str) -> bool:
 
 
 def _show(text: str) -> None:
-    show([text.rstrip("\n")])
+    show([fitted(text.rstrip("\n"), drawing_size()[0])])
 
 
 def _opponent_names(options: Any, given: str) -> list[str]:

@@ -20,7 +20,7 @@ from .arguments import CommandError, are_same, check_writable, file_name, steps
 from .parser import Parser, add_game, command_parser
 from .remark import players_in
 from .report import progress_bar
-from .screen import drawing_size
+from .screen import drawing_size, fitted
 from .streams import called, in_colour, read_line, read_text, show, warn_of_a_narrow_terminal, write_text
 
 # Characters. A longer text is not of a game.
@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
     story = _story(args, game, record)
     pausing = args.pause
     for told in story:
-        sys.stdout.write(told.rstrip("\n") + "\n")
+        sys.stdout.write(fitted(told.rstrip("\n"), drawing_size()[0]) + "\n")
         if pausing:
             sys.stdout.flush()
             # The end of the input ends the pauses, not the replay.

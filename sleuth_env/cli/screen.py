@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 # Prose is not wider than this, however wide the terminal is.
 WIDEST_PROSE = 100
 USUAL_SIZE = (80, 24)
+# What a colour begins with.
+ESCAPE = "\x1b"
 
 
 def drawing_size() -> tuple[int, int]:
@@ -39,6 +41,32 @@ def in_paragraphs(paragraphs: Sequence[str], width: int) -> str:
 def wrapped(text: str, width: int) -> str:
     """Break a line between words where it is longer than a width; the names of a notation are words."""
     return "\n".join(textwrap.wrap(text, max(width, 20), break_on_hyphens=False))
+
+
+def fitted(text: str, columns: int) -> str:
+    """Break the lines of a text that are longer than a number of columns, between words; 0: none is too long.
+
+    Drawings fit already; in coloured ones there is more than is seen.
+
+    >>> print(fitted("  asked opal with opal: 2", 16))
+      asked opal
+        with opal: 2
+    """
+    return "\n".join(_fitted(line, columns) for line in text.split("\n")) if columns else text
+
+
+def _fitted(line: str, columns: int) -> str:
+    if len(line) <= columns or ESCAPE in line:
+        return line
+    indent = " " * (len(line) - len(line.lstrip()))
+    lines = textwrap.wrap(
+        line.strip(),
+        max(columns, len(indent) + 20),
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines)
 
 
 def in_two_columns(rows: Mapping[str, str], width: int, margin: int = 2) -> str:

@@ -39,7 +39,7 @@ COMMANDS = {
     "sheet": "what you know",
     "odds": "what you may believe about the hidden cards",
     "legal": "the numbered list of your legal actions; legal WORD ... lists those that contain all the words",
-    "wait": "decline every offer until you can prove what you need, or until you type it again; w is short for it",
+    "wait": "decline every offer until you can prove what you need, or type it again, or undo; w is short for it",
     "undo": "take your last decision back, with all that came after it",
     "save": "write the game so far to a new file, save FILE; it shows every hidden card",
     "quit": "leave the game; what was saved can be gone on with",
@@ -520,12 +520,13 @@ class Session:
             self.write("There is no decision of yours to take back.")
             return
         kept = self._decided.pop()
+        waited = self._waits
         self._waits = False
         self._waited = {taken for taken in self._waited if taken < kept}
         self.undone += 1
         self._futile += 1
         self._go_to(self.actions[:kept])
-        self.write("Your last decision was taken back.")
+        self.write(f"Your last decision was taken back.{' You are asked at every offer again.' * waited}")
 
     def _go_to(self, actions: Sequence[int]) -> list[int]:
         """Play the game again from its deal, with given actions, see `Sitting.follow`.

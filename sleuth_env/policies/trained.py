@@ -9,6 +9,8 @@ Axis letters: ``B`` rows, ``A`` actions, ``N`` numbers of an observation.
 from __future__ import annotations
 
 import copy
+import errno
+import os
 from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -134,6 +136,8 @@ def load_model(
         PolicyError: it may not, the file cannot be read, or the model does not fit the game.
     """
     game = _game_for(options, game)
+    if not os.path.lexists(path):
+        raise PolicyError(f"{path} cannot be read: {os.strerror(errno.ENOENT)}")
     if not allow_pickle:
         raise PolicyError(
             f"{path} is a model of Stable-Baselines3, and reading it runs whatever code is pickled in it: if you trust "
