@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from ..checks import one_line
 from ..matches.program import names_program, program_name
+from ..web.messages import PERSON
 from .arguments import joined, listed
 
 REMARK = re.compile(r"^# sleuth play (.*)$", re.M)
 SEATED = re.compile(r"^# players: (.*)$", re.M)
-PERSON = "person"
 
 
 class Remark(NamedTuple):

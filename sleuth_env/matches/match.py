@@ -312,10 +312,12 @@ class Scribe:
 
     Args:
         table: the table.
+        keep: is called with the number and the text of each game that is over.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, keep: Keep) -> None:
         self._table = table
+        self._keep = keep
         self._first = table.states.copy()
         self._actions: list[list[int]] = [[] for _ in range(table.num_games)]
 
@@ -330,10 +332,11 @@ class Scribe:
         for row, action in zip(rows.tolist(), self._table.last_actions[rows].tolist(), strict=True):
             self._actions[row].append(action)
 
-    def text(self, row: int) -> str:
-        """Return the text of a game."""
-        table = self._table
-        return needed(table.game, Transcribed).game_text(table.options, self._first[row], self._actions[row])
+    def end(self, rows: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
+        """Hand on the texts of games that are over (int [K]), with their numbers (int [K])."""
+        game = needed(self._table.game, Transcribed)
+        for row, number in zip(rows.tolist(), numbers.tolist(), strict=True):
+            self._keep(number, game.game_text(self._table.options, self._first[row], self._actions[row]))
 
 
 def play_games(
@@ -363,7 +366,7 @@ def _play_all(
     dealt = len(rows)
     table.seats[:] = games.seats[:dealt]
     table.deal(rows, seeds[:dealt])
-    scribe = None if keep is None else Scribe(table)
+    scribe = None if keep is None else Scribe(table, keep)
     while len(rows):
         table.play_round()
         if scribe is not None:
@@ -372,9 +375,8 @@ def _play_all(
         if not len(done):
             continue
         _note(table, done, playing[done], games)
-        if scribe is not None and keep is not None:
-            for row in done.tolist():
-                keep(int(playing[row]), scribe.text(row))
+        if scribe is not None:
+            scribe.end(done, playing[done])
         fresh = done[: len(seeds) - dealt]
         playing[fresh] = np.arange(dealt, dealt + len(fresh))
         dealt += len(fresh)
