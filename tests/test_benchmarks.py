@@ -33,6 +33,7 @@ WRONG = [
     ("serve", "--tables 0", "argument --tables: must be a whole number from 1 to 900, got '0'"),
     ("sheet", "--games 9", "argument --games: must be a whole number from 10 to 1000000, got '9'"),
     ("startup", "--repeats 0", "argument --repeats: must be a whole number from 1 to 1000, got '0'"),
+    ("words", "--games 0", "argument --games: must be a whole number from 1 to 1000, got '0'"),
     ("workers", "--workers 1", "argument --workers: must be a whole number from 2 to 1024, got '1'"),
     ("worlds", "--players 2", "argument --players: must be a whole number from 3 to 7, got '2'"),
     (
