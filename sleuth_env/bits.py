@@ -100,6 +100,12 @@ def mixed_rows(generators: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 @kernel
+def numbered(stream, number):
+    """Return the random bits (uint64) with a number, from 1, of a stream (uint64): those after as many `advance`s."""
+    return mixed(np.uint64(np.add(stream, np.multiply(np.uint64(number), GAMMA))))
+
+
+@kernel
 def below(random_bits, limit):
     """Map 64 random bits (uint64) to an integer in [0, limit), limit < 2**32."""
     return np.int64(((random_bits >> S32) * np.uint64(limit)) >> S32)

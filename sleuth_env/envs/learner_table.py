@@ -5,7 +5,6 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..actions import IllegalAction, refusal
 from ..checks import check_choice, check_number, one_line, shown, whole_number
-from ..game import CLOSED, NO_GAME, Game, Records, opaque
+from ..game import CLOSED, NO_ACTION, NO_GAME, Game, Records, opaque
 from ..matches.players import Players, listed, make_players
 from ..matches.program import close_programs, failures_of
 from ..matches.table import LEARNER_SEAT, Table
@@ -26,6 +25,13 @@ from .opponents import Identities, are_identities, moved_numbers
 from .snapshot import Fits, Snapshot, bytes_of, like, misfit, snapshot_of
 
 Bools = NDArray[np.bool_]
+
+
+def _by_shares(shares: NDArray[np.float64], numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return places in shares (f8 [N]) for random numbers from 0 to 1, as `Generator.choice` draws them by these."""
+    bounds = shares.cumsum()
+    places: NDArray[np.int64] = (bounds / bounds[-1]).searchsorted(numbers, side="right")
+    return places
 
 
 class LearnerTable(Table):
@@ -65,7 +71,10 @@ class LearnerTable(Table):
         self._line_up: NDArray[np.int64] = np.zeros(0, np.int64)
         self._identities = Identities()
         self._shares: NDArray[np.float64] | None = None
+        # The streams that games have been dealt from since `undone_on_error` began, each as it was before.
+        self._drawn_from: list[tuple[np.random.Generator, Any]] = []
         self._warned: set[tuple[str, int]] = set()  # of which programs, and in which seats
+        self._make_observer()
 
     def _checked_seat(self, seat: int | str) -> int | None:
         """Return the learner's seat; None is a random one."""
@@ -123,19 +132,49 @@ class LearnerTable(Table):
 
     # --- games ---
 
-    def begin(self, row: int, generator: np.random.Generator) -> None:
-        """Seat everybody and deal a new game in a row; nobody plays yet."""
-        seat = int(generator.integers(self.num_players)) if self._learner_seat is None else self._learner_seat
-        others = (
-            self._line_up
-            if self._shares is None
-            else generator.choice(self._line_up, self.num_players - 1, p=self._shares)
-        )
-        self.seats[row] = np.roll([LEARNER_SEAT, *others], seat)
-        self.learners[row] = seat
-        self._given[row] = 0.0
-        self.dealt[row] = True
-        self.deal(row, generator.integers(0, 2**64, 1, np.uint64))
+    def begin(self, rows: Sequence[int], generators: Sequence[np.random.Generator]) -> None:
+        """Seat everybody and deal new games in some rows, each from a generator; nobody plays yet."""
+        seats = []
+        drawn = []
+        seeds = []
+        for generator in generators:
+            seats.append(generator.integers(self.num_players) if self._learner_seat is None else self._learner_seat)
+            if self._shares is not None:
+                drawn.append(generator.random(self.num_players - 1))
+            seeds.append(generator.bit_generator.random_raw())
+        where = np.array(rows)
+        learners = np.array(seats, np.int64)
+        # As they sit from the learner's left on.
+        others = self._line_up if self._shares is None else self._line_up[_by_shares(self._shares, np.array(drawn))]
+        around = (learners[:, None] + 1 + np.arange(self.num_players - 1)) % self.num_players
+        self.seats[where, learners] = LEARNER_SEAT
+        self.seats[where[:, None], around] = others
+        self.learners[where] = learners
+        self._given[where] = 0.0
+        self.dealt[where] = True
+        self.deal(where, np.array(seeds, np.uint64))
+
+    def advance(self, actions: NDArray[np.int64]) -> Bools:
+        """Take learners' decisions and play every game until it waits for a learner again or is finished.
+
+        Args:
+            actions: i8 [B]; `NO_ACTION` where none is taken, as it must be unless the game waits.
+
+        Returns:
+            bool [B]: False where an action was illegal and nothing has changed.
+
+        Otherwise as `play_on`.
+        """
+        first = actions.copy()
+        if self._playing is None:
+            rows = np.flatnonzero(first != NO_ACTION)
+            first[rows[self._act(rows, first[rows])]] = NO_ACTION
+            self._play_on(self._nothing)
+        else:
+            self._play_on(first)
+        self._warn_of_failures()
+        legal: Bools = first == NO_ACTION
+        return legal
 
     def play_on(self) -> None:
         """Play every game until it waits for a learner or is finished.
@@ -144,6 +183,9 @@ class LearnerTable(Table):
         all games, and nothing that the learner gets says so.
         """
         super().play_on()
+        self._warn_of_failures()
+
+    def _warn_of_failures(self) -> None:
         for failure in failures_of(self.bots):
             if (failure.player, failure.seat) not in self._warned:
                 self._warned.add((failure.player, failure.seat))
@@ -151,7 +193,7 @@ class LearnerTable(Table):
                     f"{one_line(failure.player)} has failed in seat {failure.seat}: {one_line(failure.reason)}; "
                     f"{failure.stand_in} plays there from now on",
                     RuntimeWarning,
-                    stacklevel=3,
+                    stacklevel=4,
                 )
 
     def renew(self, rows: Iterable[int]) -> None:
@@ -160,12 +202,14 @@ class LearnerTable(Table):
         Raises:
             ResetNeeded: a row has no stream.
         """
-        for row in rows:
-            # A copy goes on, so that `undone_on_error` need not remember how far each stream was.
-            stream = self.streams[row] = copy.deepcopy(self.streams[row])
-            if stream is None:
-                raise gymnasium.error.ResetNeeded(NO_GAME)
-            self.begin(row, stream)
+        some = [*rows]
+        if not some:
+            return
+        streams = [stream for row in some if (stream := self.streams[row]) is not None]
+        if len(streams) < len(some):
+            raise gymnasium.error.ResetNeeded(NO_GAME)
+        self._drawn_from.extend((stream, stream.bit_generator.state) for stream in streams)
+        self.begin(some, streams)
 
     @contextmanager
     def undone_on_error(self) -> Iterator[None]:
@@ -178,8 +222,12 @@ class LearnerTable(Table):
         except BaseException:
             opaque(self.states)[:] = states
             self.streams = streams
+            for stream, state in reversed(self._drawn_from):
+                stream.bit_generator.state = state
             self._put_back(kept)
             raise
+        finally:
+            self._drawn_from.clear()
 
     def _per_game(self) -> dict[str, NDArray[Any]]:
         """Return what is known of each game besides its state, by name: the arrays themselves."""
@@ -312,7 +360,8 @@ class LearnerTable(Table):
 
     def observations(self) -> NDArray[np.float32]:
         """Return each learner's observation (f4 [B, N])."""
-        written: NDArray[np.float32] = self.game.Observer(self.rules, self.learner_views(), self.record).written()
+        self._kernels.view(self.rules, self.states, self.learners, self._seen)
+        written: NDArray[np.float32] = self._observer.written()
         return written
 
     def action_masks(self, over: Bools | bool = False) -> Bools:
@@ -322,9 +371,23 @@ class LearnerTable(Table):
             ResetNeeded: no games have been dealt.
         """
         self.must_be_dealt()
-        masks: Bools = self.legal(self._all) > 0
+        legal = np.empty((self.num_games, self.num_actions), np.uint8)
+        self._kernels.legal(self.rules, self.states, legal)
+        masks: Bools = legal.view(np.bool_)
         masks[over | self.finished] = True
         return masks
+
+    def _make_observer(self) -> None:
+        self._seen = np.zeros(self.num_games, self.game.VIEW)
+        self._observer = self.game.Observer(self.rules, self._seen, self.record).remember()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in super().__getstate__().items() if name not in ("_seen", "_observer")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        # A copy of the one would write what lies in a copy of the other.
+        self._make_observer()
 
     def refusal(self, numbers: NDArray[np.int64], legal: Bools) -> IllegalAction:
         """Return the error for the first of the actions (i8 [B]) that are not legal (bool [B])."""

@@ -45,7 +45,7 @@ from numpy.typing import NDArray
 
 from ..actions import ILLEGAL_REWARD, ON_ILLEGAL, IllegalAction, action_numbers
 from ..checks import check_choice, check_number, check_seed
-from ..game import TERMINATED, TRUNCATED, Transcribed, make_options, needed
+from ..game import NO_ACTION, TERMINATED, TRUNCATED, Transcribed, make_options, needed
 from ..matches.players import Players
 from .binding import Bound
 from .learner_table import Bools, LearnerTable
@@ -179,7 +179,7 @@ class GameSoloEnv(_Solo, gymnasium.Env[Any, int]):
         super().reset(seed=check_seed(seed))
         # Should an opponent fail here, nothing can be stepped.
         self._over = True
-        self.table.begin(0, self.np_random)
+        self.table.begin([0], [self.np_random])
         self.table.play_on()
         self._over = False
         self._show()
@@ -205,7 +205,11 @@ class GameSoloEnv(_Solo, gymnasium.Env[Any, int]):
         if self._over:
             raise gymnasium.error.ResetNeeded("the episode is over, or none has begun: call reset()")
         number = check_number("action", action, 0, table.num_actions - 1, IllegalAction)
-        legal = table.action_masks()[:, number]
+        # In a game that is over everything is legal.
+        legal = np.ones(1, np.bool_)
+        if not table.finished[0]:
+            with table.undone_on_error():
+                legal = table.advance(np.array([number]))
         if not legal[0]:
             if self.illegal == "raise":
                 raise table.refusal(np.array([number]), legal)
@@ -214,10 +218,6 @@ class GameSoloEnv(_Solo, gymnasium.Env[Any, int]):
             mask = self.action_masks()
             info = self._info(mask) | {"settled": True, "illegal_action": True}
             return self._observed(mask), ILLEGAL_REWARD, True, False, info
-        if not table.finished[0]:
-            with table.undone_on_error():
-                table.step(0, number)
-                table.play_on()
         self._over = bool(table.finished[0])
         self._show()
         ended = table.ends()[0]
@@ -372,14 +372,15 @@ class GameSoloVectorEnv(_Solo, VectorEnv[Any, NDArray[np.int64], Any]):
         table.must_be_dealt()
         check_autoreset_done(self.autoreset_mode, renewed)
         numbers = action_numbers(actions, self.num_envs, table.num_actions)
-        legal = table.action_masks(renewed)[np.arange(self.num_envs), numbers]
-        if self.illegal == "raise" and not legal.all():
-            raise table.refusal(numbers, legal)
-        rows = np.flatnonzero(legal & ~renewed & ~table.finished)
+        if self.illegal == "raise":
+            legal = table.action_masks(renewed)[np.arange(self.num_envs), numbers]
+            if not legal.all():
+                raise table.refusal(numbers, legal)
+        # In a game that is over everything is legal, and nothing is done.
+        numbers[renewed | table.finished] = NO_ACTION
         with table.undone_on_error():
-            table.step(rows, numbers[rows])
             table.renew(np.flatnonzero(renewed).tolist())
-            table.play_on()
+            legal = table.advance(numbers)
             ended = table.ends()
             terminated = ((ended == TERMINATED) & ~renewed) | ~legal
             truncated = (ended == TRUNCATED) & ~renewed & legal

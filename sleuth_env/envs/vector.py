@@ -189,7 +189,9 @@ class GameVectorEnv(Bound, VectorEnv[Any, NDArray[np.int64], Any]):
         self._kernels = kernels_of(self.game)
         edges = np.linspace(0, self.num_envs, threads + 1).astype(int).tolist()
         self._parts = [slice(start, end) for start, end in pairwise(edges)]
-        self._observers = [self.game.Observer(self._rules, self._views[part], self.record) for part in self._parts]
+        self._observers = [
+            self.game.Observer(self._rules, self._views[part], self.record).remember() for part in self._parts
+        ]
         # Of games that have ended: kept, for making them again costs as much as using them.
         self._last_views = np.zeros(self.num_envs, self.game.VIEW)
         self._last_observer = self.game.Observer(self._rules, self._last_views, self.record)

@@ -7,7 +7,7 @@ from typing import Any
 from ..options import OptionError
 from . import board, extensive, telling, wording
 from .belief import Belief, belief
-from .bots import BOTS, DEFAULT_BOT, BotError, make_bot
+from .bots import BOTS, DEFAULT_BOT, BotError, make_bot, playing
 from .cards import (
     BOOKS,
     CARDS,
@@ -112,6 +112,7 @@ __all__ = [
     "parse_say_type",
     "parse_telegram",
     "parse_title",
+    "playing",
     "problems",
     "reveal",
     "say_type_name",

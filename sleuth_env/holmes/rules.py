@@ -121,7 +121,8 @@ def _mark_seats(rules, s, row):
 
 
 @inner
-def _mark_legal(rules, s, row):
+def mark_legal(rules, s, row):
+    """Mark what the actor of one game may do, see `legal` (row: u1 [A])."""
     row[:] = 0
     phase = s["phase"]
     if phase <= DRAWN:
@@ -151,7 +152,7 @@ def legal(rules, states, out):
         out: u1 [B, A], written: 1 where legal; all 0 in a finished game.
     """
     for b in range(states.size):
-        _mark_legal(rules[0], states[b], out[b])
+        mark_legal(rules[0], states[b], out[b])
 
 
 @inner
@@ -321,6 +322,19 @@ def _carry_out(rules, s, action):
             read_notes(rules, s)
 
 
+@inner
+def take(rules, s, action, rewards):
+    """Take an action in one game and return whether it was legal, see `step` (rewards: f8 [P])."""
+    rewards[:] = 0.0
+    if not _is_legal(rules, s, action):
+        return False
+    before = s["case_number"]
+    _carry_out(rules, s, action)
+    if s["phase"] == FINISHED or s["case_number"] != before:
+        pay(rules, s, rewards)
+    return True
+
+
 @kernel
 def step(rules, states, actions, taken, rewards):
     """Take one action in every game.
@@ -335,12 +349,4 @@ def step(rules, states, actions, taken, rewards):
             of the game, or where a case is closed; zeros otherwise and for an illegal action.
     """
     for b in range(states.size):
-        s = states[b]
-        rewards[b, :] = 0.0
-        taken[b] = _is_legal(rules[0], s, actions[b])
-        if taken[b] == 0:
-            continue
-        before = s["case_number"]
-        _carry_out(rules[0], s, actions[b])
-        if s["phase"] == FINISHED or s["case_number"] != before:
-            pay(rules[0], s, rewards[b])
+        taken[b] = take(rules[0], states[b], actions[b], rewards[b])

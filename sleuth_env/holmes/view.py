@@ -218,6 +218,19 @@ def _copy_events(rules, s, seat, v):
         numbers[i] = NO_EVENT
 
 
+@inner
+def copy_view(rules, s, seat, v):
+    """Copy what a seat may know of one game, see `view`."""
+    _copy_table(rules, s, seat, v)
+    _copy_own(s, seat, v)
+    _copy_decision(rules, s, seat, v)
+    _copy_seats(rules, s, seat, v)
+    _copy_looks(rules, s, seat, v)
+    _copy_tokens(rules, s, seat, v)
+    _copy_sheet(rules, s, seat, v)
+    _copy_events(rules, s, seat, v)
+
+
 @kernel
 def view(rules, states, seats, views):
     """Copy what one seat of each game may know.
@@ -229,11 +242,4 @@ def view(rules, states, seats, views):
         views: VIEW [B], overwritten.
     """
     for b in range(states.size):
-        _copy_table(rules[0], states[b], seats[b], views[b])
-        _copy_own(states[b], seats[b], views[b])
-        _copy_decision(rules[0], states[b], seats[b], views[b])
-        _copy_seats(rules[0], states[b], seats[b], views[b])
-        _copy_looks(rules[0], states[b], seats[b], views[b])
-        _copy_tokens(rules[0], states[b], seats[b], views[b])
-        _copy_sheet(rules[0], states[b], seats[b], views[b])
-        _copy_events(rules[0], states[b], seats[b], views[b])
+        copy_view(rules[0], states[b], seats[b], views[b])

@@ -19,12 +19,26 @@ from ..actions import IllegalAction, any_refusal
 from ..bits import GAMMA, mixed_rows
 from ..checks import check_number
 from ..doors import ANY, ArrayError, array, described, marks, shape_of, unchecked
-from ..game import Game, Kernels, OfGame, Records, check_game, check_options, kernels_of, opaque
+from ..game import (
+    NO_ACTION,
+    NOBODY,
+    Game,
+    Kernels,
+    OfGame,
+    Records,
+    check_game,
+    check_options,
+    kernels_of,
+    opaque,
+    playing_of,
+)
 from ..memory import check_fits
 from .seating import Copies, MatchError, Player, checked_actions, remembers, seated
 
 # In the place of a bot's number: a seat that nobody at the table plays.
-LEARNER_SEAT = -1
+LEARNER_SEAT = NOBODY
+# The most decisions in each game that bots take in one call of a kernel: in between an interrupt is heard.
+PORTION = 64
 
 
 def _listed(numbers: Any) -> Any:
@@ -82,11 +96,12 @@ class Table(OfGame):
         check_options(game, options)
         self.rules = game.make_rules(options)
         self.game = game
-        self._kernels: Kernels = kernels_of(game)
+        self._known_kinds: tuple[list[Player], NDArray[np.int32]] = [], np.zeros(0, np.int32)
         self.options = options
         number = check_number("num_games", num_games, 1, error=MatchError)
         self.num_games = check_fits(self.SIZE_NAME, number, bytes_of_game(game, options), MatchError)
         self.num_players: int = options.num_players
+        self._sit_down()
         self.bots = [seated(bot, options, game) for bot in bots]
         shape = (self.num_games, self.num_players)
         self.seats = np.full(shape, LEARNER_SEAT, np.int32)
@@ -99,7 +114,7 @@ class Table(OfGame):
         self.seats[:] = numbers
         self.states = game.new_states(num_games)
         self.decisions = np.zeros((num_games, self.num_players), np.int64)
-        self.last_actions = np.full(num_games, -1, np.int64)
+        self.last_actions = np.full(num_games, NO_ACTION)
         self.returns = np.zeros((num_games, self.num_players))
         self.games = np.full(num_games, -1, np.int64)
         self._counted = 0
@@ -107,6 +122,7 @@ class Table(OfGame):
         self._left = np.zeros(num_games, np.bool_)
         self._streams = np.zeros((num_games, self.num_players), np.uint64)
         self._all = np.arange(num_games)
+        self._nothing = np.full(num_games, NO_ACTION)
         self._num_actions = game.num_actions(options)
 
     @property
@@ -163,8 +179,18 @@ class Table(OfGame):
 
     def play_on(self) -> None:
         """Play every game until it waits for a learner or is finished."""
-        while self.play_round():
-            pass
+        self._play_on(self._nothing)
+
+    def _play_on(self, first: NDArray[np.int64]) -> None:
+        """Do the same after given actions, see `Playing.play_on`; without a kernel there must be none."""
+        kinds = self._kinds()
+        while True:
+            taken, waiting = self._play_in_kernel(kinds, self._left, PORTION, first)
+            while taken and waiting:
+                taken, waiting = self._play_in_kernel(kinds, self._left, PORTION, self._nothing)
+            if not waiting:
+                return
+            self._ask_round(self._bots_turns())
 
     def play_round(self) -> bool:
         """Let bots decide once in every game where a bot is to act; return whether there was one.
@@ -174,13 +200,78 @@ class Table(OfGame):
             MatchError: a seat has the number of no bot, or a bot returned something else than one
                 integer for each game; no game has moved.
         """
-        players = self._players()
-        rows = ((players != LEARNER_SEAT) & ~self.finished).nonzero()[0]
+        kinds = self._kinds()
+        rows = self._bots_turns()
         if not len(rows):
             return False
+        players = self.seats[rows, self.actors[rows]]
+        known = players.min() >= 0 and players.max() < len(kinds)
+        others = rows[kinds[players] < 0] if known else rows
+        # Once in every game: whoever comes after one who is asked waits.
+        closed = self._left.copy()
+        closed[others] = True
+        if len(others):
+            self._ask_round(others)
+        if len(others) < len(rows):
+            self._play_in_kernel(kinds, closed, 1, self._nothing)
+        return True
+
+    def _bots_turns(self) -> NDArray[np.int64]:
+        """Return the games in which a bot is to act (i8 [K])."""
+        rows: NDArray[np.int64] = self._is_bots_turn().nonzero()[0]
+        return rows
+
+    def _is_bots_turn(self) -> NDArray[np.bool_]:
+        turns: NDArray[np.bool_] = (self._players() != LEARNER_SEAT) & ~self.finished
+        return turns
+
+    def _kinds(self) -> NDArray[np.int32]:
+        """Return which bots play in a kernel, see `Playing.play_on` (i4 [N])."""
+        bots, kinds = self._known_kinds
+        if bots != self.bots:
+            kinds = np.array([self._kind(bot) for bot in self.bots], np.int32)
+            self._known_kinds = [*self.bots], kinds
+        return kinds
+
+    def _kind(self, bot: Any) -> int:
+        """Return a bot's place among those that play in a kernel; -1 if it is none of them."""
+        # Whoever inherits from one may decide otherwise, and what is set in an object counts for its class.
+        if self._playing is None or type(bot) not in self._playing.BOTS or "act" in vars(bot):
+            return -1
+        return self._playing.BOTS.index(type(bot)) if bot.options == self.options else -1
+
+    def _play_in_kernel(
+        self, kinds: NDArray[np.int32], closed: NDArray[np.bool_], most: int, first: NDArray[np.int64]
+    ) -> tuple[int, int | np.bool_]:
+        """Let bots play on in a kernel, see `Playing.play_on`; without one nothing is done."""
+        if self._playing is None:
+            return 0, self._is_bots_turn().any()
+        going = self.actors >= 0 if self._copies else None
+        played = self._playing.play_on(
+            self.rules,
+            self.states,
+            self.seats,
+            kinds,
+            closed,
+            first,
+            self._streams,
+            self.decisions,
+            self.last_actions,
+            self.returns,
+            self._memory,
+            most,
+        )
+        if going is not None:
+            self._forget_finished(going.nonzero()[0])
+        return played
+
+    def _ask_round(self, rows: NDArray[np.int64]) -> None:
+        """Ask bots in some games where they are to act (i8 [K]), once in each, see `play_round`."""
+        players = self._players()[rows]
         # Sorted by bot, every bot's rows are one slice.
-        rows = rows[players[rows].argsort(kind="stable")]
-        players = players[rows]
+        order = players.argsort(kind="stable")
+        rows = rows[order]
+        players = players[order]
         if players[0] < 0:
             raise MatchError(f"seats must be numbers of bots, or {LEARNER_SEAT} for learners, got {players[0]}")
         if players[-1] >= len(self.bots):
@@ -201,7 +292,6 @@ class Table(OfGame):
         self.decisions[rows, actors] += 1
         self.last_actions[rows] = actions
         self._forget_finished(rows)
-        return True
 
     def remind(self, rows: ArrayLike) -> None:
         """Let players that remember decide in some games (int [K]), and take none of their actions.
@@ -238,10 +328,16 @@ class Table(OfGame):
         actions = array("actions", _listed(actions), np.int64, rows.shape)
         if not (self.waiting | self.finished)[rows].all():
             raise MatchError("a bot is to act there, not a learner: call play_on() first")
-        states = self._take(rows)
+        return self._act(rows, actions)
+
+    def _act(self, rows: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Take learners' decisions (i8 [K]) in games that wait or are finished (i8 [K], each once), see `step`."""
         actors = self.actors[rows]
+        # All in their order need not be taken out and put back.
+        states = self.states if rows is self._all else self._take(rows)
         taken, rewards = self._step(states, actions)
-        self._put(rows, states)
+        if rows is not self._all:
+            self._put(rows, states)
         self.returns[rows] += rewards
         self.decisions[rows, actors] += taken
         self.last_actions[rows] = np.where(taken, actions, self.last_actions[rows])
@@ -301,7 +397,7 @@ class Table(OfGame):
         return mixed_rows(self._streams[rows, actors] + number * GAMMA)
 
     def _some(self, rows: ArrayLike | None) -> Records:
-        return self._take(self._all if rows is None else self._chosen(rows))
+        return self.states if rows is None else self._take(self._chosen(rows))
 
     def _chosen(self, rows: ArrayLike) -> NDArray[np.int64]:
         """Return which games are meant (int [K] or one number, or bool [B]).
@@ -382,9 +478,16 @@ class Table(OfGame):
         legal = self._views_and_masks(states[at : at + 1])[1][0]
         return any_refusal(self.game, self.options, int(actions[at]), legal, player)
 
+    def _sit_down(self) -> None:
+        self._kernels: Kernels = kernels_of(self.game)
+        self._playing = playing_of(self.game)
+        shape = (self.num_games, self.num_players)
+        self._memory: Records = np.zeros(shape, "V0" if self._playing is None else self._playing.MEMORY)
+
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_kernels"}
+        made_again = ("_kernels", "_playing", "_memory")
+        return {name: value for name, value in super().__getstate__().items() if name not in made_again}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._kernels = kernels_of(self.game)
+        self._sit_down()

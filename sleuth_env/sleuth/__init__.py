@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..options import OptionError
 from . import board, extensive, telling, wording
 from .belief import Beliefs, belief, belief_in_game, beliefs
-from .bots import BOTS, BotError, make_bot
+from .bots import BOTS, BotError, make_bot, playing
 from .cards import DECLINE, OFFERED, SCORED, Options, action_blocks, make_rules, num_actions
 
 # VIEW from there, too: to type checkers, an import from `.view` makes `view` that module.
@@ -116,6 +116,7 @@ __all__ = [
     "parse_gem",
     "parse_question",
     "parse_search_card",
+    "playing",
     "problems",
     "question_name",
     "rebuild",

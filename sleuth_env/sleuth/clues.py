@@ -55,6 +55,18 @@ def _bound_counts(rules, v, e):
             e["least"][h, question] = e["most"][h, question] = v["answers"][h + 1, question]
 
 
+@inner
+def read_clues(rules, v, e):
+    """Turn what one viewer knows into evidence, see `clues`."""
+    # Of the rules, not of the view: what may lie in a view must not lead beyond an array.
+    e["num_holders"] = rules["num_players"]
+    e["num_sets"] = NUM_SETS
+    e["cards"] = ALL_GEMS & ~(v["hand"] | v["table"])
+    _who_may_hold(v, rules["num_players"], e["cards"], e["possible"])
+    _list_sets(rules, e)
+    _bound_counts(rules, v, e)
+
+
 @kernel
 def clues(rules, views, evidence):
     """Turn what each viewer knows into evidence.
@@ -65,15 +77,7 @@ def clues(rules, views, evidence):
         evidence: EVIDENCE [B], overwritten.
     """
     for b in range(views.size):
-        v = views[b]
-        e = evidence[b]
-        # Of the rules, not of the view: what may lie in a view must not lead beyond an array.
-        e["num_holders"] = rules[0]["num_players"]
-        e["num_sets"] = NUM_SETS
-        e["cards"] = ALL_GEMS & ~(v["hand"] | v["table"])
-        _who_may_hold(v, rules[0]["num_players"], e["cards"], e["possible"])
-        _list_sets(rules[0], e)
-        _bound_counts(rules[0], v, e)
+        read_clues(rules[0], views[b], evidence[b])
 
 
 def read_sheet(rules: np.ndarray, views: np.ndarray) -> np.ndarray:

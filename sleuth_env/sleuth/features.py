@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache, partial
 from math import comb, log2
+from typing import Self
 
 import numpy as np
 
 from ..checks import check_choice
 from ..deduction.evidence import EVIDENCE
-from ..deduction.sheet import LEVEL, SHEET, propagate
+from ..deduction.sheet import KEPT, LEVEL, SHEET, WORK, fill_in, fill_in_again
 from ..kernels import kernel
 from ..layout import (
     CLEAR_BITS,
@@ -36,7 +37,7 @@ from ..layout import Observer as LayoutObserver
 from .belief import Odds, odds
 from .cards import NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, QUESTIONS, Options, make_rules, question_gems
 from .checked import checked_rules, checked_views
-from .clues import clues, read_sheet
+from .clues import read_clues, read_sheet
 from .state import ASKER, CARD, COUNT, EVENT_FIELDS, IN, KIND, NUM_EVENT_KINDS, NUM_PHASES, OUT, QUESTION, RIGHT, TARGET
 from .view import VIEW
 
@@ -154,21 +155,27 @@ def observation_size(options: Options, record: str = "sheet") -> int:
 
 
 @kernel
-def _write(rules, codes, views, view_words, evidence, sheets, sheet_words, one, half, out):
+def _write(rules, codes, views, view_words, evidence, work, kept, sheets, sheet_words, one, half, out):
     """Write observations and the sheets they need; return the first broken row, -1 if none is.
 
-    Broken is a row whose view no deal satisfies. Evidence and sheets, of `ROWS_AT_ONCE` rows or
-    none, are working space. What is 1 is written as ``one``, and ``half`` is added to fractions, so
+    Broken is a row whose view no deal satisfies. Evidence (EVIDENCE [1]), work (WORK [1]) and sheets, of
+    `ROWS_AT_ONCE` rows or none, are working space; kept (KEPT [B, P], or none) is what was on each
+    seat's sheet before. What is 1 is written as ``one``, and ``half`` is added to fractions, so
     that whole numbers are rounded to the nearest.
     """
     for first in range(0, out.shape[0], ROWS_AT_ONCE):
         last = min(first + ROWS_AT_ONCE, out.shape[0])
         if sheets.size:
-            clues(rules, views[first:last], evidence)
-            propagate(evidence[: last - first], sheets, LEVEL)
-            for b in range(last - first):
-                if sheets[b]["broken"]:
-                    return first + b
+            for b in range(first, last):
+                read_clues(rules[0], views[b], evidence[0])
+                if kept.size:
+                    # What may lie in a view must not lead beyond an array.
+                    seat = views[b]["seat"] % kept.shape[1]
+                    fill_in_again(evidence[0], kept[b, seat], work[0], sheets[b - first])
+                else:
+                    fill_in(evidence[0], work[0], sheets[b - first], LEVEL)
+                if sheets[b - first]["broken"]:
+                    return b
         write_rows(codes, view_words[first:last], sheet_words, one, half, out[first:last])
     return -1
 
@@ -197,9 +204,17 @@ class Observer(LayoutObserver):
         self._rules = rules
         self._exact = record == "exact"
         rows = ROWS_AT_ONCE if record == "sheet" else 0
-        self._evidence = np.empty(rows, EVIDENCE)
+        self._evidence = np.empty(1, EVIDENCE)
+        self._work = np.empty(1, WORK)
+        self._kept = np.zeros((0, 0), KEPT)
         self._sheets = np.empty(rows, SHEET)
         self._sheet_words = words_of(self._sheets)
+
+    def remember(self) -> Self:
+        """Keep the sheets of all seats from write to write, see `sleuth_env.layout.Observer.remember`."""
+        if self._sheets.size:
+            self._kept = np.zeros((self._views.size, int(self._rules["num_players"][0])), KEPT)
+        return self
 
     def check(self) -> None:
         """Check the views as they lie there now, see `checked.checked_views`."""
@@ -212,6 +227,8 @@ class Observer(LayoutObserver):
             self._views,
             self._words,
             self._evidence,
+            self._work,
+            self._kept,
             self._sheets,
             self._sheet_words,
             one,

@@ -108,7 +108,8 @@ def _mark_asks(rules, s, row):
 
 
 @inner
-def _mark_legal(rules, s, row):
+def mark_legal(rules, s, row):
+    """Mark what the actor of one game may do, see `legal` (row: u1 [A])."""
     row[:] = 0
     if s["phase"] == FINISHED:
         return
@@ -131,7 +132,7 @@ def legal(rules, states, out):
         out: u1 [B, A], written: 1 where legal; all 0 in a finished game.
     """
     for b in range(states.size):
-        _mark_legal(rules[0], states[b], out[b])
+        mark_legal(rules[0], states[b], out[b])
 
 
 # --- what an action does ---
@@ -364,6 +365,18 @@ def _act(rules, s, action):
         _pass(rules, s)
 
 
+@inner
+def take(rules, s, action, rewards):
+    """Take an action in one game and return whether it was legal, see `step` (rewards: f8 [P])."""
+    rewards[:] = 0.0
+    if not _is_legal(rules, s, action):
+        return False
+    _act(rules, s, action)
+    if s["phase"] == FINISHED:
+        final_rewards(rules, s, rewards)
+    return True
+
+
 @kernel
 def step(rules, states, actions, taken, rewards):
     """Take one action in every game.
@@ -378,9 +391,4 @@ def step(rules, states, actions, taken, rewards):
             (see `results.final_rewards`); before it and for an illegal action the rewards are zero.
     """
     for b in range(states.size):
-        rewards[b, :] = 0.0
-        taken[b] = _is_legal(rules[0], states[b], actions[b])
-        if taken[b]:
-            _act(rules[0], states[b], actions[b])
-            if states[b]["phase"] == FINISHED:
-                final_rewards(rules[0], states[b], rewards[b])
+        taken[b] = take(rules[0], states[b], actions[b], rewards[b])

@@ -152,6 +152,16 @@ def _blank_seats(rules, v):
         v["exchanges"][k] = 0
 
 
+@inner
+def copy_view(rules, s, seat, v):
+    """Copy what a seat may know of one game, see `view`."""
+    _blank_seats(rules, v)
+    _copy_table(rules, s, seat, v)
+    _copy_own(rules, s, seat, v)
+    _copy_seats(rules, s, seat, v)
+    _copy_events(rules, s, seat, v)
+
+
 @kernel
 def view(rules, states, seats, views):
     """Copy what one seat of each game may know.
@@ -163,8 +173,4 @@ def view(rules, states, seats, views):
         views: VIEW [B], overwritten.
     """
     for b in range(states.size):
-        _blank_seats(rules[0], views[b])
-        _copy_table(rules[0], states[b], seats[b], views[b])
-        _copy_own(rules[0], states[b], seats[b], views[b])
-        _copy_seats(rules[0], states[b], seats[b], views[b])
-        _copy_events(rules[0], states[b], seats[b], views[b])
+        copy_view(rules[0], states[b], seats[b], views[b])

@@ -107,8 +107,27 @@ def take_care(rules, v, legal, bits):
     return action
 
 
+@inner
+def choose_cautiously(rules, v, legal, bits):
+    """Choose one action as `cautious` does.
+
+    Args:
+        rules: one RULES record.
+        v: one VIEW record.
+        legal: u1 [A].
+        bits: u8, random bits.
+    """
+    action = take_care(rules, v, legal, bits)
+    if action < 0 and v["phase"] <= DRAWN:
+        action = _play_cautiously(rules, v, legal, bits)
+    # What is illegal is done in no case: views from outside may say anything.
+    if action < 0 or not legal[action]:
+        action = any_between(legal, 0, rules["num_actions"], bits)
+    return action
+
+
 @kernel
-def _choose_cautiously(rules, views, legal, seeds, actions):
+def _choose_all(rules, views, legal, seeds, actions):
     """Choose in every game.
 
     Args:
@@ -119,15 +138,7 @@ def _choose_cautiously(rules, views, legal, seeds, actions):
         actions: i8 [B], written.
     """
     for b in range(views.size):
-        v = views[b]
-        bits = mixed(seeds[b])
-        action = take_care(rules[0], v, legal[b], bits)
-        if action < 0 and v["phase"] <= DRAWN:
-            action = _play_cautiously(rules[0], v, legal[b], bits)
-        # What is illegal is done in no case: views from outside may say anything.
-        if action < 0 or not legal[b, action]:
-            action = any_between(legal[b], 0, rules[0]["num_actions"], bits)
-        actions[b] = action
+        actions[b] = choose_cautiously(rules[0], views[b], legal[b], mixed(seeds[b]))
 
 
 class RandomBot(Bot):
@@ -152,5 +163,5 @@ class CautiousBot(Bot):
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game, see `Bot.act`."""
         actions = np.empty(views.size, np.int64)
-        _choose_cautiously(self.rules, views, legal, seeds, actions)
+        _choose_all(self.rules, views, legal, seeds, actions)
         return actions

@@ -79,6 +79,15 @@ def _next_accused(v, sheet):
     return best
 
 
+@inner
+def accusation_or_pass(rules, v, sheet):
+    """Accuse where it is proved or must be done, else decline an offer; -1 where there is neither."""
+    proved = popcount(sheet["has"][v["num_players"] - 1])
+    if v["phase"] == MUST_ACCUSE or v["accusing"] != 0 or proved == v["missing"]:
+        return int(rules["accuse_at"]) + _next_accused(v, sheet)
+    return int(rules["pass_at"]) if v["phase"] == OFFER else -1
+
+
 @kernel
 def accuse_or_decline(rules, views, sheets, actions):
     """Accuse where it is proved or must be done, else decline an offer.
@@ -90,14 +99,8 @@ def accuse_or_decline(rules, views, sheets, actions):
         actions: i8 [B], changed where it is -1 and there is something to accuse or to decline.
     """
     for b in range(views.size):
-        if actions[b] >= 0:
-            continue
-        v = views[b]
-        proved = popcount(sheets[b]["has"][views[b]["num_players"] - 1])
-        if v["phase"] == MUST_ACCUSE or v["accusing"] != 0 or proved == v["missing"]:
-            actions[b] = rules[0]["accuse_at"] + _next_accused(v, sheets[b])
-        elif v["phase"] == OFFER:
-            actions[b] = rules[0]["pass_at"]
+        if actions[b] < 0:
+            actions[b] = accusation_or_pass(rules[0], views[b], sheets[b])
 
 
 @inner
@@ -147,6 +150,14 @@ def ask_most(rules, views, legal, seeds, worths, costs, actions):
             actions[b] = best_ask(rules[0], views[b], legal[b], seeds[b], worths[b], costs[0])
 
 
+@inner
+def what_remains(rules, legal, bits, action):
+    """Return an action, or what is done in its place, see `fall_back` (legal: u1 [A])."""
+    if action < 0:
+        action = int(rules["pass_at"] if legal[rules["pass_at"]] else rules["exchange_at"])
+    return action if legal[action] else any_legal(legal, mixed(bits))
+
+
 @kernel
 def fall_back(rules, legal, seeds, actions):
     """Pass (after one of two questions) or else exchange, and never do what is illegal.
@@ -158,10 +169,7 @@ def fall_back(rules, legal, seeds, actions):
         actions: i8 [B], changed where it is -1 or illegal; -1 remains where nothing is legal.
     """
     for b in range(actions.size):
-        if actions[b] < 0:
-            actions[b] = rules[0]["pass_at"] if legal[b, rules[0]["pass_at"]] else rules[0]["exchange_at"]
-        if not legal[b, actions[b]]:
-            actions[b] = any_legal(legal[b], mixed(seeds[b]))
+        actions[b] = what_remains(rules[0], legal[b], seeds[b], actions[b])
 
 
 def evidence_and_sheets(rules: np.ndarray, views: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

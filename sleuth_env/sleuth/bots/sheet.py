@@ -12,13 +12,13 @@ import math
 import numpy as np
 
 from ...bits import members, popcount
-from ...deduction.evidence import EVIDENCE, MAX_HOLDERS
-from ...deduction.sheet import LEVEL, SHEET, propagate
+from ...deduction.evidence import EVIDENCE, MAX_HOLDERS, MAX_SETS
+from ...deduction.sheet import LEVEL, SHEET, WORK, fill_in
 from ...kernels import inner, kernel
 from ..belief import affordable
 from ..cards import NUM_GEMS, NUM_QUESTIONS
 from ..rules import is_shown
-from .base import Bot, accuse_or_decline, best_ask, checking, evidence_and_sheets, fall_back, make_costs
+from .base import Bot, accusation_or_pass, best_ask, checking, evidence_and_sheets, make_costs, what_remains
 
 FITTING_ROUNDS = 2
 # The most hypothetical answers that are followed up in one decision, which bounds its time.
@@ -31,6 +31,26 @@ LEAK = 0.3
 # In bits. A question that tells less is not worth a turn: better to exchange. A free search card is
 # worth keeping.
 SHEET_COSTS = make_costs(turn=0.2, free_element=0.3, free=0.6, tie_break=1e-6)
+
+# How many of some undecided cells a holder has.
+COUNT = np.dtype([("holder", "i8"), ("cells", "i8"), ("number", "i8")])
+
+
+@inner
+def working_space():
+    """Return what the choices below write into.
+
+    They are EVIDENCE, SHEET and WORK [1], COUNT [H * S], f8 [C], f8 [H, C] and f8 [H, Q].
+    """
+    return (
+        np.empty(1, EVIDENCE),
+        np.empty(1, SHEET),
+        np.empty(1, WORK),
+        np.empty(MAX_HOLDERS * MAX_SETS, COUNT),
+        np.empty(NUM_GEMS, np.float64),
+        np.empty((MAX_HOLDERS, NUM_GEMS), np.float64),
+        np.empty((MAX_HOLDERS, NUM_QUESTIONS), np.float64),
+    )
 
 
 @inner
@@ -47,40 +67,55 @@ def _scale(row, cells, number):
 
 
 @inner
-def _normalise(probabilities, num_holders, cards):
-    """Make the probabilities of each gem sum to 1 over its holders."""
-    for c in members(cards):
-        total = 0.0
-        for h in range(num_holders):
-            total += probabilities[h, c]
-        if total > 0.0:
-            for h in range(num_holders):
-                probabilities[h, c] /= total
+def _normalise(probabilities, num_holders, totals):
+    """Make the probabilities of each gem sum to 1 over its holders, if any may have it."""
+    totals[:] = 0.0
+    for h in range(num_holders):
+        for c in range(NUM_GEMS):
+            totals[c] += probabilities[h, c]
+    for c in range(NUM_GEMS):
+        totals[c] = totals[c] if totals[c] > 0.0 else 1.0
+    for h in range(num_holders):
+        for c in range(NUM_GEMS):
+            probabilities[h, c] /= totals[c]
 
 
 @inner
-def _estimate(e, sheet, probabilities):
+def _list_counts(e, sheet, counts):
+    """List the numbers that are known of undecided cells in `counts` (COUNT [H * S]); return how many there are."""
+    length = 0
+    for h in range(e["num_holders"]):
+        undecided = sheet["can"][h] & ~sheet["has"][h]
+        for s in range(e["num_sets"]):
+            cells = e["sets"][s] & undecided
+            if cells and e["least"][h, s] == e["most"][h, s]:
+                counts[length]["holder"] = h
+                counts[length]["cells"] = cells
+                counts[length]["number"] = e["least"][h, s] - popcount(e["sets"][s] & sheet["has"][h])
+                length += 1
+    return length
+
+
+@inner
+def _estimate(e, sheet, counts, totals, probabilities):
     """Fill in rough probabilities for the undecided cells of a sheet (0 in all other cells).
 
     Args:
         e: one EVIDENCE record from `clues`.
         sheet: its SHEET record, not broken.
+        counts: COUNT [H * S], working space.
+        totals: f8 [C], working space.
         probabilities: f8 [H, C], overwritten.
     """
-    free = e["cards"]
     for h in range(e["num_holders"]):
-        free &= ~sheet["has"][h]
         undecided = sheet["can"][h] & ~sheet["has"][h]
         for c in range(NUM_GEMS):
             probabilities[h, c] = (undecided >> c) & 1
+    length = _list_counts(e, sheet, counts)
     for _ in range(FITTING_ROUNDS):
-        for h in range(e["num_holders"]):
-            undecided = sheet["can"][h] & ~sheet["has"][h]
-            for s in range(e["num_sets"]):
-                cells = e["sets"][s] & undecided
-                if cells and e["least"][h, s] == e["most"][h, s]:
-                    _scale(probabilities[h], cells, e["least"][h, s] - popcount(e["sets"][s] & sheet["has"][h]))
-        _normalise(probabilities, e["num_holders"], free)
+        for i in range(length):
+            _scale(probabilities[counts[i]["holder"]], counts[i]["cells"], counts[i]["number"])
+        _normalise(probabilities, e["num_holders"], totals)
 
 
 @inner
@@ -116,7 +151,8 @@ def _worth(e, sheet, probabilities, holder, question, shown):
     for c in members(cells):
         p = probabilities[holder, c]
         cell_weight = 1.0 + CANDIDATE_WEIGHT * ((candidates >> c) & 1)
-        bits += cell_weight * _entropy(p)
+        if shown:
+            bits += cell_weight * _entropy(p)
         variance += p * (1.0 - p)
         weight += cell_weight
     if size == 0:
@@ -177,47 +213,85 @@ def _worth_posing(e, sheet, holder, question, shown):
     return cells & candidates != 0 and answers >= popcount(candidates)
 
 
-@kernel
-def _ask_deciding(rules, views, legal, evidence, sheets, trial, trial_sheet, actions):
-    """Ask a final question whose every possible answer would prove all missing gems.
+@inner
+def _deciding_question(rules, legal, e, sheet, space):
+    """Return a final question whose every possible answer would prove all missing gems, -1 if there is none.
 
     Each answer is added to the evidence and followed up by the sheet's rules; one that contradicts
     it cannot be given. Nothing is tried while more than MAX_CANDIDATES gems may be missing, and no
     further question after MAX_TRIALS answers.
 
     Args:
-        rules: RULES [1].
-        views: VIEW [B].
-        legal: u1 [B, A].
-        evidence: EVIDENCE [B] from `clues`.
-        sheets: SHEET [B] from `propagate`.
-        trial: EVIDENCE [1], working space.
-        trial_sheet: SHEET [1], working space.
-        actions: i8 [B], changed where it is -1 and there is such a question.
+        rules: one RULES record.
+        legal: u1 [A].
+        e: one EVIDENCE record from `clues`.
+        sheet: its SHEET record.
+        space: from `working_space`.
     """
+    trial, trial_sheet, work = space[:3]
+    last = int(e["num_holders"]) - 1
+    trials = 0
+    candidates = popcount(sheet["can"][last] & ~sheet["has"][last])
+    if not legal[rules["final_at"]] or not 1 < candidates <= MAX_CANDIDATES:
+        return -1
+    for at in range(last * NUM_QUESTIONS):
+        holder = at // NUM_QUESTIONS
+        question = at % NUM_QUESTIONS
+        shown = is_shown(rules, question)
+        decides = _worth_posing(e, sheet, holder, question, shown)
+        answer = np.int64(0)
+        while decides and _pose(e, sheet, holder, question, shown, answer, trial):
+            fill_in(trial[0], work[0], trial_sheet[0], LEVEL)
+            decides = trial_sheet[0]["broken"] != 0 or popcount(trial_sheet[0]["has"][last]) == rules["missing"]
+            answer += 1
+        trials += int(answer)
+        if decides:
+            return int(rules["final_at"]) + at
+        if trials > MAX_TRIALS:
+            break
+    return -1
+
+
+@inner
+def _most_telling(rules, v, legal, bits, e, sheet, costs, space):
+    """Return the ask that promises to tell most after the price of its search card, -1 if none tells enough."""
+    counts, totals, probabilities, worths = space[3:]
+    _estimate(e, sheet, counts, totals, probabilities)
+    for question in members(affordable(rules, v)):
+        shown = is_shown(rules, question)
+        for holder in range(e["num_holders"] - 1):
+            worths[holder, question] = _worth(e, sheet, probabilities, holder, question, shown)
+    return best_ask(rules, v, legal, bits, worths, costs)
+
+
+@inner
+def choose_by_sheet(rules, v, legal, bits, e, sheet, costs, space):
+    """Choose one action as `sheet` does.
+
+    Args:
+        rules: one RULES record.
+        v: one VIEW record.
+        legal: u1 [A].
+        bits: u8, settles ties.
+        e: one EVIDENCE record from `clues`.
+        sheet: its SHEET record.
+        costs: one COSTS record.
+        space: from `working_space`.
+    """
+    action = accusation_or_pass(rules, v, sheet)
+    if action < 0:
+        action = _deciding_question(rules, legal, e, sheet, space)
+    if action < 0:
+        action = _most_telling(rules, v, legal, bits, e, sheet, costs, space)
+    return what_remains(rules, legal, bits, action)
+
+
+@kernel
+def _choose(rules, views, legal, seeds, evidence, sheets, costs, actions):
+    """Choose in every game (actions: i8 [B], written)."""
+    space = working_space()
     for b in range(views.size):
-        e = evidence[b]
-        sheet = sheets[b]
-        last = int(e["num_holders"]) - 1
-        trials = 0
-        candidates = popcount(sheet["can"][last] & ~sheet["has"][last])
-        if actions[b] >= 0 or not legal[b, rules[0]["final_at"]] or not 1 < candidates <= MAX_CANDIDATES:
-            continue
-        for at in range(last * NUM_QUESTIONS):
-            holder = at // NUM_QUESTIONS
-            question = at % NUM_QUESTIONS
-            shown = is_shown(rules[0], question)
-            decides = _worth_posing(e, sheet, holder, question, shown)
-            answer = np.int64(0)
-            while decides and _pose(e, sheet, holder, question, shown, answer, trial):
-                propagate(trial, trial_sheet, LEVEL)
-                decides = trial_sheet[0]["broken"] != 0 or popcount(trial_sheet[0]["has"][last]) == rules[0]["missing"]
-                answer += 1
-            trials += int(answer)
-            if decides:
-                actions[b] = rules[0]["final_at"] + at
-            if decides or trials > MAX_TRIALS:
-                break
+        actions[b] = choose_by_sheet(rules[0], views[b], legal[b], seeds[b], evidence[b], sheets[b], costs[0], space)
 
 
 @kernel
@@ -234,18 +308,10 @@ def ask_by_sheet(rules, views, legal, seeds, evidence, sheets, costs, actions):
         costs: COSTS [1].
         actions: i8 [B], changed where it is -1 and there is such a question.
     """
-    probabilities = np.empty((MAX_HOLDERS, NUM_GEMS), np.float64)
-    worths = np.empty((MAX_HOLDERS, NUM_QUESTIONS), np.float64)
+    space = working_space()
     for b in range(views.size):
-        if actions[b] >= 0:
-            continue
-        e = evidence[b]
-        _estimate(e, sheets[b], probabilities)
-        for question in members(affordable(rules[0], views[b])):
-            shown = is_shown(rules[0], question)
-            for holder in range(e["num_holders"] - 1):
-                worths[holder, question] = _worth(e, sheets[b], probabilities, holder, question, shown)
-        actions[b] = best_ask(rules[0], views[b], legal[b], seeds[b], worths, costs[0])
+        if actions[b] < 0:
+            actions[b] = _most_telling(rules[0], views[b], legal[b], seeds[b], evidence[b], sheets[b], costs[0], space)
 
 
 class SheetBot(Bot):
@@ -257,9 +323,6 @@ class SheetBot(Bot):
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game, see `Bot.act`."""
         evidence, sheets = evidence_and_sheets(self.rules, views)
-        actions = np.full(views.size, -1)
-        accuse_or_decline(self.rules, views, sheets, actions)
-        _ask_deciding(self.rules, views, legal, evidence, sheets, np.empty(1, EVIDENCE), np.empty(1, SHEET), actions)
-        ask_by_sheet(self.rules, views, legal, seeds, evidence, sheets, SHEET_COSTS, actions)
-        fall_back(self.rules, legal, seeds, actions)
+        actions = np.empty(views.size, np.int64)
+        _choose(self.rules, views, legal, seeds, evidence, sheets, SHEET_COSTS, actions)
         return actions

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...bits import advance, below, mixed
-from ...kernels import kernel
+from ...kernels import inner, kernel
 from ..cards import NUM_PAIRS
 from ..rules import is_shown
-from .base import Bot, accuse_or_decline, any_legal, checking, evidence_and_sheets, fall_back
+from .base import Bot, accusation_or_pass, any_legal, checking, evidence_and_sheets, what_remains
 
 
 @kernel
@@ -17,38 +17,57 @@ def _choose_any(legal, seeds, actions):
         actions[b] = any_legal(legal[b], mixed(seeds[b]))
 
 
-@kernel
-def _ask_any_useful(rules, views, legal, seeds, evidence, sheets, actions):
-    """Ask at random among what touches an undecided cell of the sheet and is not known.
+@inner
+def _any_useful(rules, legal, bits, e, sheet):
+    """Return a random ask that touches an undecided cell of the sheet and is not known, -1 if there is none.
 
     Args:
-        rules: RULES [1].
-        views: VIEW [B].
-        legal: u1 [B, A].
-        seeds: u8 [B].
-        evidence: EVIDENCE [B].
-        sheets: SHEET [B].
-        actions: i8 [B], changed where it is -1 and there is such a question.
+        rules: one RULES record.
+        legal: u1 [A].
+        bits: u8, random bits.
+        e: one EVIDENCE record.
+        sheet: its SHEET record.
     """
+    found = -1
+    count = 0
+    for action in range(rules["final_at"]):
+        if legal[action]:
+            holder = action // NUM_PAIRS
+            question = rules["pair_question"][action % NUM_PAIRS]
+            undecided = e["sets"][question] & sheet["can"][holder] & ~sheet["has"][holder]
+            number_known = e["least"][holder, question] == e["most"][holder, question]
+            if undecided and (not number_known or is_shown(rules, question)):
+                count += 1
+                bits = advance(bits)
+                # The n-th replaces the one before with probability 1/n: all are equally likely.
+                if below(mixed(bits), count) == 0:
+                    found = action
+    return found
+
+
+@inner
+def choose_cautiously(rules, v, legal, bits, e, sheet):
+    """Choose one action as `cautious` does.
+
+    Args:
+        rules: one RULES record.
+        v: one VIEW record.
+        legal: u1 [A].
+        bits: u8, random bits.
+        e: one EVIDENCE record from `clues`.
+        sheet: its SHEET record.
+    """
+    action = accusation_or_pass(rules, v, sheet)
+    if action < 0:
+        action = _any_useful(rules, legal, bits, e, sheet)
+    return what_remains(rules, legal, bits, action)
+
+
+@kernel
+def _choose_all(rules, views, legal, seeds, evidence, sheets, actions):
+    """Choose in every game (actions: i8 [B], written)."""
     for b in range(views.size):
-        if actions[b] >= 0:
-            continue
-        e = evidence[b]
-        sheet = sheets[b]
-        count = 0
-        bits = seeds[b]
-        for action in range(rules[0]["final_at"]):
-            if legal[b, action]:
-                holder = action // NUM_PAIRS
-                question = rules[0]["pair_question"][action % NUM_PAIRS]
-                undecided = e["sets"][question] & sheet["can"][holder] & ~sheet["has"][holder]
-                number_known = e["least"][holder, question] == e["most"][holder, question]
-                if undecided and (not number_known or is_shown(rules[0], question)):
-                    count += 1
-                    bits = advance(bits)
-                    # The n-th replaces the one before with probability 1/n: all are equally likely.
-                    if below(mixed(bits), count) == 0:
-                        actions[b] = action
+        actions[b] = choose_cautiously(rules[0], views[b], legal[b], seeds[b], evidence[b], sheets[b])
 
 
 class RandomBot(Bot):
@@ -73,8 +92,6 @@ class CautiousBot(Bot):
     def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Choose an action in every game, see `Bot.act`."""
         evidence, sheets = evidence_and_sheets(self.rules, views)
-        actions = np.full(views.size, -1)
-        accuse_or_decline(self.rules, views, sheets, actions)
-        _ask_any_useful(self.rules, views, legal, seeds, evidence, sheets, actions)
-        fall_back(self.rules, legal, seeds, actions)
+        actions = np.empty(views.size, np.int64)
+        _choose_all(self.rules, views, legal, seeds, evidence, sheets, actions)
         return actions
