@@ -364,6 +364,12 @@ class LearnerTable(Table):
         written: NDArray[np.float32] = self._observer.written()
         return written
 
+    def observations_of(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the observations of the learners of some games (i8 [K]), f4 [K, N]."""
+        views = self.views(rows, self.learners[rows])
+        written: NDArray[np.float32] = self.game.Observer(self.rules, views, self.record).written()
+        return written
+
     def action_masks(self, over: Bools | bool = False) -> Bools:
         """Return each learner's legal actions (bool [B, A]); all of them where the game or the episode is over.
 

@@ -204,9 +204,10 @@ class LearnerGames(Bound):
             cut_off = (self.table.ends() == TRUNCATED) & ~settled
             shares = win_shares(self.table.standings())[learners]
             returns = self.table.returns[learners] + np.where(illegal, ILLEGAL_REWARD, due)
-            last = self.table.observations()
+            rows = np.flatnonzero(dones)
+            last = self.table.observations_of(rows)
             masks = self.table.action_masks(dones)
-            for row in np.flatnonzero(dones).tolist():
+            for row, seen in zip(rows.tolist(), last, strict=True):
                 infos[row] |= {
                     "episode": {
                         "r": float(returns[row]),
@@ -214,7 +215,7 @@ class LearnerGames(Bound):
                         "t": round(time.time() - self._began, 6),
                     },
                     "win_share": float(shares[row]),
-                    "terminal_observation": presented(self.observation, last[row].copy(), masks[row].copy()),
+                    "terminal_observation": presented(self.observation, seen.copy(), masks[row].copy()),
                     "TimeLimit.truncated": bool(cut_off[row]),
                 }
                 if illegal[row]:

@@ -404,13 +404,13 @@ class GameSoloVectorEnv(_Solo, VectorEnv[Any, NDArray[np.int64], Any]):
     def _last(self, over: Bools, illegal: Bools) -> dict[str, Any]:
         """Deal the games that follow those that are over (bool [B]); return what was seen last of these, as infos."""
         masks = self.table.action_masks(over)
-        seen = self.table.observations()
+        rows = np.flatnonzero(over)
         final = np.full(self.num_envs, None, object)
-        for row in np.flatnonzero(over).tolist():
-            final[row] = presented(self.observation, seen[row].copy(), masks[row].copy())
+        for row, seen in zip(rows.tolist(), self.table.observations_of(rows), strict=True):
+            final[row] = presented(self.observation, seen.copy(), masks[row].copy())
         about = self._infos(masks, over)
         self._mark_illegal(about, illegal)
-        self.table.renew(np.flatnonzero(over).tolist())
+        self.table.renew(rows.tolist())
         self.table.play_on()
         return {"final_obs": final, "_final_obs": over.copy(), "final_info": about, "_final_info": over.copy()}
 
