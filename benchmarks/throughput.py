@@ -5,9 +5,12 @@
 
 On one thread by default. Play is random and legal. What the caller does, choosing actions, is not
 counted. Each figure is the median of some repeats, taken in turn, so that a busy machine is fair to
-all; the last column is the ratio to PettingZoo's tictactoe without wrappers in the same run. Peers
-are those that are installed: ``pip install "sleuth-env[bench]"``. ``--parts`` prints instead where
-the time of a decision with the batched environment goes.
+all; the last column is the ratio to PettingZoo's tictactoe without wrappers in the same run. Of
+environments for one learner only the learner's decisions count, and the time of the bots' is part
+of theirs: there a game is played to its end though the learner be out of it, so its random actions
+cost more than those of a learner who "plays on", and neither accuses nor asks final questions.
+Peers are those that are installed: ``pip install "sleuth-env[bench]"``. ``--parts`` prints instead
+where the time of a decision with the batched environment goes.
 """
 
 from __future__ import annotations
@@ -38,21 +41,27 @@ class Faces:
         game: the game module.
         module: that of its environments.
         vector: its batched environment.
+        vec: the name of that for Stable-Baselines3.
         rare: blocks of actions that end a game and are drawn only so often where something else may
             be done.
+        last: those with which a learner leaves the game, and which it draws as rarely if it plays on.
         unseen: lets states be played on at which nobody looks, where a game has that.
     """
 
     game: Game
     module: Any
     vector: Any
+    vec: str
     rare: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
     unseen: Callable[[np.ndarray], None] | None = None
 
 
 GAMES = {
-    "sleuth": Faces(sleuth, sleuth_v0, sleuth_v0.SleuthVectorEnv, rare=("exchange", "accuse")),
-    "holmes": Faces(holmes, holmes_v0, holmes_v0.HolmesVectorEnv, unseen=holmes.drop_sheets),
+    "sleuth": Faces(
+        sleuth, sleuth_v0, sleuth_v0.SleuthVectorEnv, "SleuthVecEnv", rare=("exchange", "accuse"), last=("final",)
+    ),
+    "holmes": Faces(holmes, holmes_v0, holmes_v0.HolmesVectorEnv, "HolmesVecEnv", unseen=holmes.drop_sheets),
 }
 # How often one of the rare actions is drawn, so that games go on for a while.
 RARELY = 0.002
@@ -77,9 +86,9 @@ class Clock:
 class Chooser:
     """Draw legal actions of a game at random."""
 
-    def __init__(self, faces: Faces, players: int) -> None:
+    def __init__(self, faces: Faces, players: int, plays_on: bool = False) -> None:
         blocks = faces.game.action_blocks(faces.game.Options(num_players=players))
-        self.rare = [blocks[name] for name in faces.rare]
+        self.rare = [blocks[name] for name in faces.rare + faces.last * plays_on]
         self.rng = np.random.default_rng(0)
 
     def actions(self, masks: np.ndarray) -> np.ndarray:
@@ -211,18 +220,21 @@ def play_aec(env: Any) -> Callable[[float], Clock]:
 def play_solo(env: Any, chosen: Chooser) -> Callable[[float], Clock]:
     """Play a learner's environment, of one game or many, with the bots' decisions on the clock."""
     games = getattr(env, "num_envs", 1)
-    env.reset(seed=0)
+    if hasattr(env, "step_wait"):
+        # Stable-Baselines3's way.
+        env.seed(0)
+        env.reset()
+    else:
+        env.reset(seed=0)
 
     def play(seconds: float) -> Clock:
         clock = Clock()
         while clock.spent < seconds:
             masks = np.atleast_2d(clock.run(env.action_masks))
             actions = chosen.actions(masks)
-            _, _, terminated, truncated, _ = clock.run(
-                lambda actions=actions: env.step(actions if games > 1 else int(actions[0])), games
-            )
-            if games == 1 and (terminated or truncated):
-                env.reset()
+            result = clock.run(lambda actions=actions: env.step(actions if games > 1 else int(actions[0])), games)
+            if games == 1 and (result[2] or result[3]):
+                clock.run(env.reset)
         return clock
 
     return play
@@ -283,8 +295,15 @@ def own(faces: Faces, players: int, games: int, threads: int) -> dict[str, Calla
     records = faces.game.RECORDS
     batched = [record for record in records if record != "exact"]
 
-    def solo(make: Callable[..., Any], *number: int) -> Callable[[float], Clock]:
-        return play_solo(make(*number, num_players=players, opponents=bot), Chooser(faces, players))
+    def solo(name: str, plays_on: bool, *number: int) -> Callable[[float], Clock]:
+        make = getattr(module, name)
+        return play_solo(make(*number, num_players=players, opponents=bot), Chooser(faces, players, plays_on))
+
+    learners = {
+        f"{name}{f' of {games}' * bool(number)}, {bot}{', plays on' * plays_on}": partial(solo, name, plays_on, *number)
+        for plays_on in ((False, True) if faces.last else (False,))
+        for name, number in (("SoloEnv", ()), ("SoloVectorEnv", (games,)), (faces.vec, (games,)))
+    }
 
     unseen = {}
     if faces.unseen:
@@ -303,8 +322,7 @@ def own(faces: Faces, players: int, games: int, threads: int) -> dict[str, Calla
             for record in records
         },
         f"env, {records[0]}": lambda: play_aec(module.env(num_players=players)),
-        f"SoloEnv against {bot}": lambda: solo(module.SoloEnv),
-        f"SoloVectorEnv of {games} against {bot}": lambda: solo(module.SoloVectorEnv, games),
+        **learners,
     }
 
 

@@ -334,9 +334,10 @@ class Table(OfGame):
         """Take learners' decisions (i8 [K]) in games that wait or are finished (i8 [K], each once), see `step`."""
         actors = self.actors[rows]
         # All in their order need not be taken out and put back.
-        states = self.states if rows is self._all else self._take(rows)
+        in_place = len(rows) == self.num_games and bool((rows == self._all).all())
+        states = self.states if in_place else self._take(rows)
         taken, rewards = self._step(states, actions)
-        if rows is not self._all:
+        if not in_place:
             self._put(rows, states)
         self.returns[rows] += rewards
         self.decisions[rows, actors] += taken
