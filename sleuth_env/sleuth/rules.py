@@ -100,11 +100,15 @@ def _is_legal(rules, s, action):
 
 @inner
 def _mark_asks(rules, s, row):
+    # On a turn all that can be paid for may be asked, and nobody need be asked for it one by one.
+    anything = s["phase"] == TURN
     for card in members(s["search"][s["actor"]]):
         for i in range(rules["num_card_pairs"][card]):
             pair = rules["card_pairs"][card, i]
             for k in range(rules["num_players"] - 1):
-                row[k * NUM_PAIRS + pair] = may_ask(rules, s, _seat_left(rules, s, k + 1), rules["pair_question"][pair])
+                row[k * NUM_PAIRS + pair] = anything or may_ask(
+                    rules, s, _seat_left(rules, s, k + 1), rules["pair_question"][pair]
+                )
 
 
 @inner
@@ -113,12 +117,13 @@ def mark_legal(rules, s, row):
     row[:] = 0
     if s["phase"] == FINISHED:
         return
-    if s["phase"] == TURN or s["phase"] == SECOND:
+    if s["accusing"] == 0 and (s["phase"] == TURN or s["phase"] == SECOND):
         _mark_asks(rules, s, row)
     if _may_take_turn(s):
         row[rules["final_at"] : rules["exchange_at"] + 1] = 1
-    for gem in range(NUM_GEMS):
-        row[rules["accuse_at"] + gem] = _may_accuse(s, gem)
+    row[rules["accuse_at"] : rules["accuse_at"] + NUM_GEMS] = 1
+    for gem in members(s["accusing"]):
+        row[rules["accuse_at"] + gem] = 0
     row[rules["pass_at"]] = _may_pass(s)
 
 
