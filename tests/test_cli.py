@@ -89,6 +89,7 @@ def test_a_match_as_json_says_all_that_was_played(tmp_path: Path, capsys: pytest
         ["evaluate", "random", "--against", "mine.py:First", "--json", "mine.py"],
         ["play", "--opponents", "mine.py:First", "--save", "mine.py"],
         ["match", "exec:python3 mine.py --fast", "random", "random", "--json", "mine.py"],
+        ["replay", "game.txt", "--policy", "p.safetensors", "--html", "link.html"],
     ],
     ids=" ".join,
 )
@@ -98,15 +99,33 @@ def test_a_file_from_which_somebody_plays_is_not_written(
     monkeypatch.chdir(tmp_path)
     for name in ("p.safetensors", "mine.py"):
         Path(name).write_text("what it was")
-    Path("link.json").symlink_to("p.safetensors")
+    for link in ("link.json", "link.html"):
+        Path(link).symlink_to("p.safetensors")
+    states = sleuth.new_states(1)
+    sleuth.deal(sleuth.make_rules(Options(num_players=3)), states, [1])
+    Path("game.txt").write_text(sleuth.game_text(Options(num_players=3), states, []))
     # The file is not read before that.
-    size = [] if words[0] == "play" else ["--games", "6"]
+    size = [] if words[0] in ("play", "replay") else ["--games", "6"]
     if words[:2] == ["evaluate", "p.safetensors"]:
         save_policy(random_policy(), "p.safetensors", {})
     before = Path("p.safetensors").read_bytes()
     assert main([*words, *size]) == 2
     assert "cannot be written: it is the file of the player" in capsys.readouterr().err
     assert (Path("p.safetensors").read_bytes(), Path("mine.py").read_text()) == (before, "what it was")
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_two_names_of_one_file_are_not_written_one_over_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], there: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if there:
+        Path("kept.jsonl").write_text("what it was")
+    Path("kept.json").symlink_to("kept.jsonl")
+    words = ["tournament", "random", "sheet", "--games", "6", "--options", "num_players=3"]
+    assert main([*words, "--keep", "kept.jsonl", "--json", "kept.json"]) == 2
+    assert "must be different files" in capsys.readouterr().err
+    assert Path("kept.jsonl").exists() == there
 
 
 def test_json_to_stdout_is_nothing_but_json(capsys: pytest.CaptureFixture[str]) -> None:

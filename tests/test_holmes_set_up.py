@@ -166,8 +166,33 @@ def test_a_strange_value_anywhere_in_what_is_told_is_refused_or_is_a_position() 
             {**SMALL, "shown": {"player_0": {"player_1": {"cards": [], "whole": 3, "turn": 1}}}},
             "whole of cards of player_1 shown to player_0 must be one of False, True, got 3",
         ),
+        (
+            {**SMALL, "shown": {"player_0": {"player_1": {"cards": [], "whole": True, "turn": 2}}}},
+            "turn of cards of player_1 shown to player_0 must be an integer from 0 to 1, got 2",
+        ),
+        (
+            {**SMALL, "shown": {"player_0": {"player_1": {"cards": ["moran", "moran"], "whole": True, "turn": 1}}}},
+            "cards of player_1 shown to player_0: there are 1 moran, got 2",
+        ),
+        (
+            {**SMALL, "shown": {"player_0": {"player_1": {"cards": ["clue"], "whole": False, "turn": 0}}}},
+            "there is no such position: looks is",
+        ),
     ],
 )
 def test_a_wrong_part_is_refused_with_what_there_may_be(position: Any, words: str) -> None:
     with pytest.raises(SetUpError, match=words):
         set_up(OPTIONS, position)
+
+
+@pytest.mark.parametrize(
+    ("options", "more", "words"),
+    [
+        (Options(num_players=3, cases=1), {"case_number": 2}, "there is no such position: case_number is 2"),
+        (Options(num_players=3, max_turns=10), {"turn_number": 11}, "there is no such position: turn_number is 11"),
+    ],
+)
+def test_a_position_beyond_the_end_of_the_game_is_refused(options: Options, more: dict[str, int], words: str) -> None:
+    assert not problems(make_rules(options), set_up(options, SMALL))
+    with pytest.raises(SetUpError, match=words):
+        set_up(options, {**SMALL, **more})

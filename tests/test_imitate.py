@@ -168,13 +168,14 @@ def test_a_lesson_may_be_what_every_action_is_worth():
     assert (legal.sum(axis=1) > 1).all()
 
 
-@pytest.mark.parametrize("wrong", [None, np.zeros((2, 3)), "nan", "illegal"], ids=str)
+@pytest.mark.parametrize("wrong", [None, np.zeros((2, 3)), "nan", "illegal", "huge"], ids=str)
 def test_a_teacher_that_returns_no_worths_is_refused(wrong: Any):
     class Wrong(Highest):
         def worths(self, views: Any, legal: np.ndarray, seeds: Any, deals: int) -> Any:
-            return {"nan": legal * np.nan, "illegal": 1.0 - legal}[wrong] if isinstance(wrong, str) else wrong
+            given = {"nan": legal * np.nan, "illegal": 1.0 - legal, "huge": legal * -1e39}
+            return given[wrong] if isinstance(wrong, str) else wrong
 
-    with pytest.raises(MatchError, match=r"player 'highest': worths\(\) must return an array of numbers of the shape"):
+    with pytest.raises(MatchError, match=r"player 'highest': worths\(\) must return an array of numbers that fit"):
         collect(make_config(TINY), Teaching(Wrong(), Lowest(), 1), 100, lambda _: None)
 
 
@@ -410,10 +411,11 @@ def test_the_help_is_complete(capsys: pytest.CaptureFixture[str]):
     assert all(name in text for name in names)
 
 
+@pytest.mark.parametrize("moment", ["train", "examine"])
 def test_an_interrupted_imitation_writes_nothing(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], moment: str
 ):
-    monkeypatch.setattr("training.imitation.train", lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    monkeypatch.setattr(f"training.imitation.{moment}", lambda *_: os.kill(os.getpid(), signal.SIGINT))
     assert main([str(folder / "tiny.yaml"), *WORDS, "--out", str(tmp_path / "new/new.safetensors")]) == 130
     assert the_line(capsys) == "interrupted: nothing has been written"
     assert list(tmp_path.iterdir()) == []

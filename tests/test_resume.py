@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -239,3 +240,65 @@ def test_a_folder_may_be_called_by_a_number(tiny: Path, tmp_path: Path, monkeypa
 def test_a_folder_that_cannot_be_made_is_one_line(tiny: Path, capsys: pytest.CaptureFixture[str]):
     assert main([str(tiny), "--run", f"{tiny}/run"]) == 2
     assert f"run: {tiny}/run cannot be made: Not a directory" in the_line(capsys)
+
+
+REMEMBERING = """
+import numpy as np
+
+class Mem:
+    name = "mem"
+
+    def __init__(self, options=None):
+        self.counts = {}
+
+    def act_in(self, views, legal, seeds, games, seats):
+        chosen = []
+        for game, turn, row in zip(games.tolist(), views["turn_number"].tolist(), legal):
+            # A game that it has not seen is a new one.
+            assert game in self.counts or turn <= 3, (game, turn)
+            count = self.counts.get(game, 0)
+            self.counts[game] = count + 1
+            actions = np.flatnonzero(row)
+            chosen.append(actions[(7 * count + 3) % len(actions)])
+        return np.array(chosen)
+"""
+
+
+@pytest.fixture
+def remembering(tmp_path: Path) -> str:
+    (tmp_path / "mem.py").write_text(REMEMBERING)
+    return f"{tmp_path / 'mem.py'}:Mem"
+
+
+def test_games_begin_anew_where_somebody_remembers_those_of_before(
+    tiny: Path, tmp_path: Path, remembering: str, capsys: pytest.CaptureFixture[str]
+):
+    bots = f'{{"{remembering}": 1.0, "random": 1.0}}'
+    assert main([str(tiny), "--algorithm", "ppo", "--opponents.bots", bots, "--total-steps", "128"]) == 0
+    capsys.readouterr()
+    assert main(["--resume", str(tmp_path / "run"), "--total-steps", "512"]) == 0
+    said = capsys.readouterr().err
+    assert "mem.py:Mem: what was remembered of games under way is gone; new ones begin" in said
+    assert "random" not in said.partition(": what was")[0]
+
+
+def test_nothing_is_said_where_nobody_remembers(tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main([str(tiny), "--algorithm", "ppo", "--total-steps", "128"]) == 0
+    capsys.readouterr()
+    assert main(["--resume", str(tmp_path / "run"), "--total-steps", "256"]) == 0
+    assert "remembered" not in capsys.readouterr().err
+
+
+def test_who_remembers_is_refused_where_games_go_from_process_to_process(tmp_path: Path, remembering: str):
+    config = make_config(TINY | {"opponents": {"bots": {remembering: 1.0}}})
+    with pytest.raises(ValueError, match="remembers games, which only one process can play: leave out --ray"):
+        Run(config, tmp_path / "run", ray="local")
+
+
+def test_without_ray_no_run_is_begun(
+    tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert main([str(tiny), "--ray", "local"]) == 2
+    assert the_line(capsys) == 'error: a Ray cluster needs ray, which is not installed: pip install "sleuth-env[ray]"'
+    assert not (tmp_path / "run").exists()

@@ -11,6 +11,7 @@ from sleuth_command import STOPPED
 from sleuth_env.actions import IllegalAction
 from sleuth_env.game import Game
 from sleuth_env.matches.seating import MatchError
+from sleuth_env.matches.shards import check_ray
 from sleuth_env.policies.policy_file import PolicyError
 
 from .config import Config, ConfigError, read_config, read_resumed
@@ -134,6 +135,8 @@ def _check_workers(config: Config, workers: int, ray: str | None) -> None:
     if workers == 1 and ray is None:
         return
     given = "--workers" if ray is None else "--ray"
+    if ray is not None:
+        check_ray()
     if config.algorithm != "ppo":
         raise ConfigError(f"command line: {given} needs algorithm 'ppo', got {config.algorithm!r}")
     check_workers(config, workers)

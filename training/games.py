@@ -107,6 +107,7 @@ class Games:
         )
         self._rows = np.arange(number)
         self.opponents: Mapping[str, Bot] = {}  # those who may sit at the tables
+        self._restored = False  # since opponents were set last
         self._names: list[str] = []  # in the order of their numbers, also of those whom a restored game still waits for
         self._shares = np.ones(1)
 
@@ -134,8 +135,12 @@ class Games:
         """Draw the players of games dealt from now on from the learner and these.
 
         Games under way keep theirs to their end, so that what comes of a game belongs to who played
-        it.
+        it. Where somebody who remembers games sits in some that have been restored, all begin anew:
+        what they remembered is gone.
         """
+        if self._restored and any(remembers(opponents[name][0]) for name in self.seated):
+            self.deal()
+        self._restored = False
         staying = [name for name in self.seated if name not in opponents]
         players = {name: player for name, (player, _) in opponents.items()}
         players |= {name: self.opponents[name] for name in staying}
@@ -343,6 +348,7 @@ class Games:
             more = {"seated": games["seated"] is True, "shares": self._shares}
             self.return_to(games | more | {"envs": Snapshot(**games["envs"]), "waiting": decisions})
             self.opponents = {}
+            self._restored = True
 
     def _check(self, games: dict[str, Any], waiting: Decisions) -> None:
         """Check that what was stored points nowhere outside; the games are checked where they are put back.

@@ -427,8 +427,10 @@ def _imitate(config: Config, teaching: Teaching, own: dict[str, Any], out: Path)
         screen.close()
     if lessons.weigh:
         network.sharpen(SHARPNESS)
+    # Before it is written: whoever interrupts this is told that nothing has been.
+    examined = lines(examine(network, lessons, settings.declined))
     out.parent.mkdir(parents=True, exist_ok=True)
     out = free_name(out, SUFFIX)  # one may have come there while the work was done
     save_policy(network.policy(config, learned), out, package_versions())
-    say("\n".join(lines(examine(network, lessons, settings.declined))))
+    say("\n".join(examined))
     say(f"done; the policy is {out}")

@@ -246,12 +246,15 @@ def _checked_worths(teacher: Any, worths: Any, legal: NDArray[np.uint8]) -> NDAr
     """
     if not is_array(worths) or worths.dtype.kind not in "iuf" or worths.shape != legal.shape:
         what = described(worths)
-    elif not np.isfinite(worths).all() or worths[legal == 0].any():
-        what = "what is no finite number, or not 0 where an action is illegal"
     else:
-        return worths.astype(np.float32)
+        with np.errstate(over="ignore"):
+            numbers = worths.astype(np.float32)
+        if np.isfinite(numbers).all() and not worths[legal == 0].any():
+            return numbers
+        what = "what is no finite number, or not 0 where an action is illegal"
     raise MatchError(
-        f"player {teacher.name!r}: worths() must return an array of numbers of the shape {legal.shape}, got {what}"
+        f"player {teacher.name!r}: worths() must return an array of numbers that fit float32, of the shape "
+        f"{legal.shape}, got {what}"
     )
 
 

@@ -47,12 +47,13 @@ class Pool:
         config: the run's.
         folder: the run folder.
         inputs: makes the named players.
+        apart: whether games go from process to process even where there is one shard.
 
     Raises:
         ValueError: a named bot or policy file cannot play this game.
     """
 
-    def __init__(self, config: Config, folder: Path, inputs: Inputs) -> None:
+    def __init__(self, config: Config, folder: Path, inputs: Inputs, apart: bool = False) -> None:
         self.game = config.module
         self.inputs = inputs
         self.settings = config.opponents
@@ -63,6 +64,8 @@ class Pool:
             # A shard goes from process to process, and what a player remembers does not.
             if config.shards > 1 and remembers(bot):
                 raise ValueError(f"opponent {name} remembers games, which needs shards: 1, got shards: {config.shards}")
+            if apart and remembers(bot):
+                raise ValueError(f"opponent {name} remembers games, which only one process can play: leave out --ray")
         self.past_selves: dict[str, Policy] = {}
         self._digests: dict[str, str] = {}  # SHA-256 of the files that were written or read
 

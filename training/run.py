@@ -29,6 +29,7 @@ from sleuth_env.files import write_atomically
 from sleuth_env.locks import LockError, locked
 from sleuth_env.matches.match import evaluate
 from sleuth_env.matches.program import Failure, failures_of
+from sleuth_env.matches.seating import remembers
 from sleuth_env.matches.shards import Pool as Players
 from sleuth_env.matches.shards import open_pool
 from sleuth_env.policies.card import card_path, write_card
@@ -152,7 +153,7 @@ class Run:
         self.players: Players | None = None  # who plays instead of this process
         torch.set_num_threads(config.torch_threads)
         self.inputs = Inputs(config, folder)
-        self.pool = Pool(config, folder, self.inputs)
+        self.pool = Pool(config, folder, self.inputs, ray is not None)
         self.baselines = {name: self.inputs.player(name) for name in config.evaluation.against}
         self.iterations = 0
         self.seconds = 0.0
@@ -312,9 +313,16 @@ class Run:
     def _begin(self) -> None:
         self.logger = make_logger(self.folder, self.steps)
         opponents = self.pool.opponents()
-        left = [name for name in self.learner.seated if name not in opponents]
+        seated = self.learner.seated
+        left = [name for name in seated if name not in opponents]
         # They play the games to the end that they were seated at.
         self._set_opponents({name: (self.pool.player(name), 0.0) for name in left})
+        forgetful = [name for name in seated if remembers(self.opponents[name][0])]
+        if forgetful:
+            sys.stderr.write(
+                f"note: {one_line(', '.join(forgetful))}: what was remembered of games under way is gone; "
+                "new ones begin, so the numbers are not those of an unbroken run\n"
+            )
 
     def _set_opponents(self, leaving: Opponents | None = None) -> None:
         opponents = {**self.pool.opponents(), **(leaving or {})}

@@ -218,12 +218,14 @@ def check_no_player(name: str | None, game: Game, players: Iterable[str]) -> Non
 
 
 def are_same(name: str, path: Path) -> bool:
-    """Return whether a name means the file at a path."""
+    """Return whether a name means the file at a path, through links and whether it is there or not."""
     try:
         return os.path.samefile(name, path)
-    # One of them is not there.
-    except (OSError, ValueError):
+    except ValueError:
         return False
+    # One of them is not there, and may be written by the name of the other.
+    except OSError:
+        return os.path.realpath(name) == os.path.realpath(path)
 
 
 def check_writable(name: str | None) -> None:

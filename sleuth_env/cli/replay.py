@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,7 +15,7 @@ from ..game import DEFAULT_GAME, GAMES, Believes, Drawn, Game, Told, Transcribed
 from ..policies.policy import load_policy
 from ..web.frames import num_frames
 from ..web.replay_page import replay_page
-from .arguments import CommandError, are_same, check_writable, file_name, steps
+from .arguments import CommandError, are_same, check_no_player, check_writable, file_name, steps
 from .parser import Parser, add_game, command_parser
 from .remark import players_in
 from .report import progress_bar
@@ -125,15 +124,14 @@ def _check_page(args: argparse.Namespace) -> None:
         raise CommandError(f"--html writes a page that shows everything: it takes no {given[0]}")
     if not args.html.endswith(PAGE):
         raise CommandError(f"--html must be a file that ends in {PAGE}, got {args.html[:60]!r}")
-    if args.file != "-" and (
-        are_same(args.html, Path(args.file)) or os.path.abspath(args.html) == os.path.abspath(args.file)
-    ):
+    if args.file != "-" and are_same(args.html, Path(args.file)):
         raise CommandError(f"{args.html} cannot be written: it is the game text")
     check_writable(args.html)
 
 
 def _write_page(args: argparse.Namespace, game: Game, record: Any, text: str) -> None:
     """Write the game as a page."""
+    check_no_player(args.html, game, [] if args.policy is None else [args.policy])
     policy = None if args.policy is None else load_policy(args.policy, game)
     players = players_in(text, record.options.num_players)
     with progress_bar(num_frames(record, game), "views") as progress:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -16,7 +15,7 @@ from ..matches.schedule import games_a_deal
 from ..matches.tournament import play_tournament
 from ..version import __version__
 from ..web.tournament_page import tournament_page
-from .arguments import CommandError, check_no_player, check_writable, file_name, given_options
+from .arguments import CommandError, are_same, check_no_player, check_writable, file_name, given_options
 from .parser import Parser, add_game, add_options, add_sizes, add_workers, chosen_game, command_parser, seats_help
 from .report import progress_bar, put, tournament_lines
 from .streams import WriteError, write_text
@@ -94,7 +93,7 @@ def _check_files(args: argparse.Namespace) -> None:
         check_writable(name)
         check_no_player(name, args.game, args.players)
     for (flag, name), (other, same) in combinations(named.items(), 2):
-        if os.path.abspath(name) == os.path.abspath(same):
+        if are_same(name, Path(same)):
             raise CommandError(f"--{flag} and --{other} must be different files, got {name} for both")
     if args.html is not None and not args.html.endswith(PAGE):
         raise CommandError(f"--html must be a file that ends in {PAGE}, got {args.html[:60]!r}")

@@ -35,6 +35,7 @@ from .cards import (
     make_rules,
 )
 from .cases import begin_turn
+from .invariants import problems
 from .reveal import LOCATION_NAMES, copies_of, plain_data
 from .sheet import begin_sheets
 from .state import new_states
@@ -75,12 +76,14 @@ def set_up(options: Options, position: Mapping[str, Any], seed: int = 0) -> np.n
     _check_keys(position)
     _place_cards(options, position, states[0])
     _place_tokens(options, position, states[0])
-    _place_looks(options, position, states[0])
     for name in ("turn_number", "case_number"):
         states[name] = check_number(name, position.get(name, 1), 1, MOST, SetUpError)
+    _place_looks(options, position, states[0])
     states["turn"] = _seat(options, "turn", position["turn"])
     _begin(rules, states, int(_is_deal(options, states[0])))
     _check_consequences(options, position, states[0])
+    for problem in problems(rules, states)[:1]:
+        raise SetUpError(f"there is no such position: {problem.partition(': ')[2]}")
     return states
 
 
@@ -303,8 +306,11 @@ def _place_looks(options: Options, position: Mapping[str, Any], state: Any) -> N
             for name in LOOK:
                 if name not in look:
                     raise SetUpError(f"{what} must have {', '.join(LOOK)}; there is no {name!r}")
-            state["looks"][viewer, other] = copies_of(_cards(what, look["cards"]))
+            copies = copies_of(_cards(what, look["cards"]))
+            for title in np.flatnonzero(np.greater(copies, COPIES)):
+                raise SetUpError(f"{what}: there are {COPIES[title]} {TITLES[title]}, got {copies[title]}")
+            state["looks"][viewer, other] = copies
             check_choice(f"whole of {what}", look["whole"], (False, True), SetUpError)
             state["look_whole"][viewer, other] = look["whole"]
-            turn = check_number(f"turn of {what}", look["turn"], 0, MOST, SetUpError)
+            turn = check_number(f"turn of {what}", look["turn"], 0, int(state["turn_number"]), SetUpError)
             state["look_turn"][viewer, other] = turn

@@ -66,12 +66,10 @@ def open_cluster(address: str) -> Iterator[Pool]:
     """Connect to a cluster, see `open_pool`; one that this process is connected to is used as it is.
 
     Raises:
-        MatchError: Ray is not installed, or there is no such cluster.
+        MatchError: there is no such cluster.
     """
-    try:
-        import ray
-    except ImportError as error:
-        raise MatchError('a Ray cluster needs ray, which is not installed: pip install "sleuth-env[ray]"') from error
+    import ray
+
     if ray.is_initialized():
         yield _Cluster(ray)
         return

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 from ..checks import check_number, shown
@@ -40,6 +41,7 @@ def open_pool(workers: int = 1, ray: str | None = None) -> AbstractContextManage
         raise MatchError(f"ray must be the address of a cluster, or 'local', or None, got {shown(ray)}")
     # Late: they import what most do without.
     if ray is not None:
+        check_ray()
         from .cluster import open_cluster
 
         return open_cluster(ray)
@@ -48,6 +50,16 @@ def open_pool(workers: int = 1, ray: str | None = None) -> AbstractContextManage
     from .processes import open_processes
 
     return open_processes(int(workers))
+
+
+def check_ray() -> None:
+    """Check that a Ray cluster can be used at all.
+
+    Raises:
+        MatchError: Ray is not installed.
+    """
+    if find_spec("ray") is None:
+        raise MatchError('a Ray cluster needs ray, which is not installed: pip install "sleuth-env[ray]"')
 
 
 def check_workers(workers: Any) -> None:
