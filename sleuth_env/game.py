@@ -720,8 +720,8 @@ class Playing(Protocol):
             decisions: i8 [B, P], how many each seat has taken; counted on.
             last_actions: i8 [B], overwritten where a bot has acted.
             returns: f8 [B, P], to which what each seat gets is added.
-            memory: MEMORY [B, P], zeros at first, which makes bots faster and changes nothing that they
-                do: it may be of other games, or of other moments of these.
+            memory: MEMORY [B, P], or for fewer games, zeros at first, which makes bots faster and changes
+                nothing that they do: it may be of other games, or of other moments of these.
             most: the most decisions in each game.
 
         Returns:

@@ -65,7 +65,7 @@ def playing_by(choose: Any, take: Any) -> Any:
                     if kind < 0:
                         break
                     bits = numbered(streams[b, seat], decisions[b, seat] + 1)
-                    action = choose(rules[0], kind, s, seat, bits, memory[b, seat], space)
+                    action = choose(rules[0], kind, s, seat, bits, memory[b % memory.shape[0], seat], space)
                 if not take(rules[0], s, action, rewards):
                     break
                 given = first[b] = NO_ACTION

@@ -19,6 +19,7 @@ WRONG = [
     ("throughput", "--seconds nan", "argument --seconds: must be a number from 0.001 to 3600, got 'nan'"),
     ("throughput", "--repeat 0", "argument --repeat: must be a whole number from 1 to 1000, got '0'"),
     ("throughput", "--parts --threads 2", "--parts measures on one thread"),
+    ("growth", "--seconds 0", "argument --seconds: must be a number from 0.001 to 3600, got '0'"),
     ("learners", "--turns 0", "argument --turns: must be a whole number from 1 to 1000, got '0'"),
     ("learners", "--learner 2", "argument --learner: must be a number from 0.001 to 1, got '2'"),
     ("learners", "--config nope.yaml", "nope.yaml: cannot be read as a configuration file"),
@@ -46,6 +47,8 @@ WRONG = [
 
 def run(script: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(HERE)
+    # As for a script that Python is given: one may use another.
+    monkeypatch.syspath_prepend(str(HERE / "benchmarks"))
     monkeypatch.setattr(sys, "argv", [f"{script}.py", *words.split()])
     runpy.run_path(f"benchmarks/{script}.py", run_name="__main__")
 
@@ -77,6 +80,7 @@ def test_what_is_wrong_with_the_arguments_is_said(
 LEAST = [
     ("throughput", "--players 3 --seconds 0.01 --repeat 1"),
     ("throughput", "--game holmes --players 3 --seconds 0.01 --repeat 1"),
+    ("growth", "--seconds 0.01 --repeat 1"),
     ("worlds", "--players 3 --games 1 --positions 2"),
     ("sheet", "--games 10"),
     ("workers", "--games 3 --repeats 1"),

@@ -42,6 +42,8 @@ from .state import ASKER, CARD, COUNT, EVENT_FIELDS, IN, KIND, NUM_EVENT_KINDS, 
 from .view import VIEW
 
 RECORDS = ("sheet", "raw", "exact")
+# Bytes of sheets that an observer keeps.
+MOST_KEPT = 2**23
 LARGEST_COUNT = max(question_gems(question).bit_count() for question in range(NUM_QUESTIONS))
 LARGEST_QUESTION = max(len(question) for question in QUESTIONS)
 
@@ -212,8 +214,10 @@ class Observer(LayoutObserver):
 
     def remember(self) -> Self:
         """Keep the sheets of all seats from write to write, see `sleuth_env.layout.Observer.remember`."""
-        if self._sheets.size:
-            self._kept = np.zeros((self._views.size, int(self._rules["num_players"][0])), KEPT)
+        shape = (self._views.size, int(self._rules["num_players"][0]))
+        # What does not fit into the caches of a processor takes longer to look up than to work out again.
+        if self._sheets.size and np.prod(shape) * KEPT.itemsize <= MOST_KEPT:
+            self._kept = np.zeros(shape, KEPT)
         return self
 
     def check(self) -> None:
