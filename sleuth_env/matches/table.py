@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import blake2b
 from itertools import pairwise
+from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -230,7 +231,8 @@ class Table(OfGame):
     def _kinds(self) -> NDArray[np.int32]:
         """Return which bots play in a kernel, see `Playing.play_on` (i4 [N])."""
         bots, kinds = self._known_kinds
-        if bots != self.bots:
+        # They are the same objects: what a foreign class says about equality does not count.
+        if len(bots) != len(self.bots) or any(map(is_not, bots, self.bots)):
             kinds = np.array([self._kind(bot) for bot in self.bots], np.int32)
             self._known_kinds = [*self.bots], kinds
         return kinds
