@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
 
-from .checks import did_you_mean
+from .checks import did_you_mean, shown
 
 T = TypeVar("T")
 WIDTH = 100  # of a docstring
@@ -124,3 +124,14 @@ def parse_option(options: Any, name: str, text: str) -> int | bool | str:
     if isinstance(default, bool):
         return {"true": True, "True": True, "false": False, "False": False}.get(text, text)
     return int(text) if isinstance(default, int) and re.fullmatch("-?[0-9]{1,15}", text) else text
+
+
+def no_options(game: str, given: Any) -> OptionError:
+    """Return the error for what is handed in instead of a game's options.
+
+    Args:
+        game: the name of the game.
+        given: what was handed in; of another game's options the module is named, for all are called alike.
+    """
+    place = f"{type(given).__module__}." if dataclasses.is_dataclass(given) and not isinstance(given, type) else ""
+    return OptionError(f"options must be {game}.Options(num_players=..., ...), got {place}{shown(given)}")

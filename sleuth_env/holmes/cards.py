@@ -19,7 +19,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from ..checks import check_choice, check_number
-from ..options import OptionError, documented, option
+from ..options import OptionError, documented, no_options, option
 
 CATEGORIES = ("travel", "city", "country", "information", "action", "i-say", "interrupt", "villain", "start")
 TARGETS = ("none", "one", "optional", "all")
@@ -419,7 +419,7 @@ def make_rules(options: Options) -> np.ndarray:
         OptionError: these are not `Options`.
     """
     if not isinstance(options, Options):
-        raise OptionError(f"options must be Options(num_players=..., ...), got {options!r}")
+        raise no_options("holmes", options)
     return _rules(options)
 
 

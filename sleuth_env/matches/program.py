@@ -268,7 +268,8 @@ class Talk:
             raise ProgramError(
                 f'its first line must be {{"type": "hello", "protocol": {PROTOCOL}}}, got {_shown(line)}'
             )
-        if answer.get("protocol") != PROTOCOL:
+        # True and 1.0 are equal to 1.
+        if type(answer.get("protocol")) is not int or answer["protocol"] != PROTOCOL:
             raise ProgramError(f"it keeps protocol {shown(answer.get('protocol'), 20)}, not {PROTOCOL}")
         self.name = one_line(str(answer.get("name", "")))[:LONGEST_NAME]
 
