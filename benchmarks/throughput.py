@@ -3,14 +3,15 @@
     python benchmarks/throughput.py [--game sleuth] [--players 4] [--games 256] [--seconds 1]
     [--repeat 5] [--threads 1] [--parts]
 
-On one thread by default. Play is random and legal. What the caller does, choosing actions, is not
-counted. Each figure is the median of some repeats, taken in turn, so that a busy machine is fair to
-all; the last column is the ratio to PettingZoo's tictactoe without wrappers in the same run. Of
-environments for one learner only the learner's decisions count, and the time of the bots' is part
-of theirs: there a game is played to its end though the learner be out of it, so its random actions
-cost more than those of a learner who "plays on", and neither accuses nor asks final questions.
-Peers are those that are installed: ``pip install "sleuth-env[bench]"``. ``--parts`` prints instead
-where the time of a decision with the batched environment goes.
+On one thread by default. Play is random and legal, so most games are over after a few decisions: in
+the lines that say "plays on" nobody accuses or asks a final question where something else may be
+done, and games are as long as real ones. What the caller does, choosing actions, is not counted.
+Each figure is the median of some repeats, taken in turn, so that a busy machine is fair to all; the
+last column is the ratio to PettingZoo's tictactoe without wrappers in the same run. Of environments
+for one learner only the learner's decisions count, and the time of the bots' is part of theirs: some
+play a game to its end though the learner be out of it. Peers are those that are installed:
+``pip install "sleuth-env[bench]"``. ``--parts`` prints instead where the time of a decision with the
+batched environment goes.
 """
 
 from __future__ import annotations
@@ -135,10 +136,12 @@ def play_rules(
     return play
 
 
-def play_vector(faces: Faces, players: int, games: int, threads: int, record: str) -> Callable[[float], Clock]:
+def play_vector(
+    faces: Faces, players: int, games: int, threads: int, record: str, plays_on: bool = False
+) -> Callable[[float], Clock]:
     """Play with the batched environment: step, observation and mask of every game."""
     envs = faces.vector(games, num_players=players, record=record, copy=False, threads=threads)
-    chosen = Chooser(faces, players)
+    chosen = Chooser(faces, players, plays_on)
     envs.reset(seed=0)
 
     def play(seconds: float) -> Clock:
@@ -299,9 +302,10 @@ def own(faces: Faces, players: int, games: int, threads: int) -> dict[str, Calla
         make = getattr(module, name)
         return play_solo(make(*number, num_players=players, opponents=bot), Chooser(faces, players, plays_on))
 
+    learning = (False, True) if faces.last else (False,)
     learners = {
         f"{name}{f' of {games}' * bool(number)}, {bot}{', plays on' * plays_on}": partial(solo, name, plays_on, *number)
-        for plays_on in ((False, True) if faces.last else (False,))
+        for plays_on in learning
         for name, number in (("SoloEnv", ()), ("SoloVectorEnv", (games,)), (faces.vec, (games,)))
     }
 
@@ -312,9 +316,10 @@ def own(faces: Faces, players: int, games: int, threads: int) -> dict[str, Calla
         **unseen,
         f"rules only (legal and step), {games} games": lambda: play_rules(faces, players, games),
         **{
-            f"{faces.vector.__name__} of {games}, {record}": partial(
-                play_vector, faces, players, games, threads, record
+            f"{faces.vector.__name__} of {games}, {record}{', plays on' * plays_on}": partial(
+                play_vector, faces, players, games, threads, record, plays_on
             )
+            for plays_on in learning
             for record in batched
         },
         **{
