@@ -91,10 +91,14 @@ def _row_of(graph, rows, side, i, node):
 @inner
 def _grow(rows, side, at, target, source, paths):
     """Add to the lanes that grow by a card (``at``: by which layer's, and which holder gets it)."""
-    for g in range(rows.starts[side, at], rows.starts[side, at + 1]):
-        grown = rows.growth[side, g]
-        more = rows.numbers[source + grown["origin"]] if grown["origin"] >= 0 else paths
-        rows.numbers[target + grown["lane"]] += more
+    numbers = rows.numbers
+    growth = rows.growth[side]
+    # Unsigned, so that the compiler knows that no index is negative.
+    to = np.uint64(target)
+    of = np.uint64(source)
+    for g in range(np.uint64(rows.starts[side, at]), np.uint64(rows.starts[side, at + 1])):
+        origin = growth[g]["origin"]
+        numbers[to + np.uint64(growth[g]["lane"])] += numbers[of + np.uint64(origin)] if origin >= 0 else paths
 
 
 @inner
