@@ -105,7 +105,8 @@ def spread(values: list[float], digits: int) -> str:
 
 def best_question(rules: np.ndarray, view: np.ndarray, allowed: np.ndarray) -> Beliefs:
     """Return what the bot `entropy` finds out before it asks (view: VIEW [1], allowed: u1 [1, A])."""
-    return beliefs(rules, view, sought=what_is_most(rules, view, allowed, np.zeros(1, np.uint64)))
+    sought = what_is_most(rules, view, allowed, np.zeros(1, np.uint64))
+    return beliefs(rules, view, sought=sought, exactly=False)
 
 
 def print_costs(rules: np.ndarray, views: np.ndarray, masks: np.ndarray) -> None:

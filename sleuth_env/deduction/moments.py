@@ -402,6 +402,8 @@ def _appraise_some(plan, graph, questions, group, room, frame, worths):
         if group >> question["holder"] & 1 and not _copy_worth(questions, n, holders, worths):
             _tabulate(quantities, slots, moments, question, end, table[:, : question["answers"]])
             appraise(table, question["answers"], worths[n])
+            # It depends on zeros, which rounding may hide.
+            worths[n]["decides"] = np.nan
     return True
 
 
@@ -417,7 +419,7 @@ def appraise_by_moments(plan, exact, begin, live, edges, frame, asks, worths):
         edges: EDGE [E], the graph's edges.
         frame: one FRAME record, after `set_columns`.
         asks: ASK [N].
-        worths: WORTH [N], overwritten; ``decides`` means nothing, since zeros are not exact.
+        worths: WORTH [N], overwritten; NaN for ``decides``.
 
     Returns:
         Whether the rows fit; if not, the worths mean nothing.

@@ -17,7 +17,7 @@ from .questions import set_columns
 AIM = np.dtype(
     [
         ("by", "i4"),  # EVERY, INFORMATION or RIGHTLY: all, or those with the most of this
-        ("exactly", "i4"),  # whether the best is to be appraised exactly even where no other comes close
+        ("exactly", "i4"),  # 0: where nothing depends on it, worths may be exact but for rounding
         ("slack", "f8"),  # the others come close if they are worth less by no more than this
     ],
     align=True,
@@ -48,10 +48,13 @@ def shortlist(plan, result, live, edges, frame, aim, asks, bonus, least, worths,
     for n in range(asks.size):
         know_nothing(worths[n])
         wanted[n] = aim["by"] == EVERY or bonus[n] > -np.inf
-    if aim["by"] == EVERY or plan["missing"] != 1:
+    if (aim["by"] == EVERY and aim["exactly"]) or plan["missing"] != 1:
         return
     set_columns(plan, frame)
     if not appraise_by_moments(plan, result["exact"] != 0, result["begin"], live, edges, frame, asks, worths):
+        return
+    if aim["by"] == EVERY:
+        wanted[:] = False
         return
     slack = aim["slack"]
     best = -np.inf
@@ -66,9 +69,7 @@ def shortlist(plan, result, live, edges, frame, aim, asks, bonus, least, worths,
         value = worth + bonus[n]
         wanted[n] = worth > least - slack and value > -np.inf and value >= best - slack
         close += wanted[n]
-        if wanted[n]:
-            worths[n]["decides"] = np.nan
-        else:
+        if not wanted[n]:
             know_nothing(worths[n])
     if close == 1 and best > -np.inf and not aim["exactly"]:
         wanted[:] = False

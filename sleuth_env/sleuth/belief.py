@@ -122,9 +122,6 @@ class Sought(NamedTuple):
     by: str = "information"
     # how much less a question may be worth than the best one, to be appraised exactly like it
     slack: float = 1e-11
-    # whether to appraise the best one exactly even where no other is close to it; if not, its worth
-    # is exact but for rounding, and ``decides`` is not known
-    exactly: bool = False
 
 
 def beliefs(
@@ -135,6 +132,7 @@ def beliefs(
     cap: int = CAP,
     keep: int = KEEP,
     sought: Sought | None = None,
+    exactly: bool = True,
 ) -> Beliefs:
     """Return what many seats may believe, and the worth of the questions that they can pay for.
 
@@ -160,8 +158,11 @@ def beliefs(
         now: whether to appraise only what the rules allow at this moment: nothing for a seat that
             is not deciding, or may not ask.
         cap, keep: see `Worlds`.
-        sought: what is wanted of the questions; None: the exact worth of each. Questions that are
-            certainly not the best have NaN as their worth, which saves most of the time.
+        sought: which questions are looked for; None: all. Those that are certainly not the best
+            have NaN as their worth, which saves most of the time.
+        exactly: whether worths are exact. If not, they may be exact but for rounding where this is
+            faster, and ``decides`` is NaN there; but what decides between questions that are
+            equally good is exact.
 
     Raises:
         ValueError: these are not rules or not views, or the views are of another kind of game, or
@@ -178,6 +179,7 @@ def beliefs(
     appraised = np.empty(asks.size, WORTH)
     shape = (views.size, num_players - 1, NUM_QUESTIONS)
     aim, bonus, least = _aim(sought, shape)
+    aim["exactly"] = exactly
     survey_all(
         evidence, ORDERS, starts, asks, aim, bonus[places], least, results, holders, appraised, cap=cap, keep=keep
     )
@@ -194,7 +196,6 @@ def _aim(sought: Sought | None, shape: tuple[int, int, int]) -> tuple[np.ndarray
         return aim, np.zeros(np.prod(shape)), np.zeros(shape[0])
     aim["by"] = INFORMATION if check_choice("by", sought.by, COMPARED) == "information" else RIGHTLY
     aim["slack"] = sought.slack
-    aim["exactly"] = sought.exactly
     bonus = array("bonus", sought.bonus, np.float64, shape)
     return aim, bonus.ravel(), array("least", sought.least, np.float64, shape[:1])
 
@@ -333,7 +334,7 @@ def odds(rules: np.ndarray, views: np.ndarray) -> Odds:
     Raises:
         Contradiction: a view that no deal satisfies; it cannot come from a game.
     """
-    found = beliefs(rules, views, now=True)
+    found = beliefs(rules, views, now=True, exactly=False)
     chance = found.holders.transpose(0, 2, 1)
     codes = found.results["code"]
     for row in np.flatnonzero((codes == BROKEN) | (codes == NO_DEAL))[:1]:

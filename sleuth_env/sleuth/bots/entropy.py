@@ -106,7 +106,7 @@ def all_there_is(rules: np.ndarray, missing: np.ndarray) -> Sought:
     certain = np.where(missing > 0.0, missing, 1.0)
     bits = -(certain * np.log2(certain)).sum(axis=1)
     bonus = np.zeros((len(missing), int(rules["num_players"][0]) - 1, NUM_QUESTIONS))
-    return Sought(bonus, bits - LEFT_OVER, slack=LEFT_OVER, exactly=True)
+    return Sought(bonus, bits - LEFT_OVER, slack=LEFT_OVER)
 
 
 def deciding_question(rules: np.ndarray, views: np.ndarray, missing: np.ndarray, seeds: np.ndarray) -> np.ndarray:
@@ -167,7 +167,8 @@ class CountingBot(Bot):
         actions = np.full(views.size, -1)
         offered = views["phase"] == OFFER
         views["search"][offered] = 0  # as in `decline_early`
-        found = beliefs(self.rules, views, sought=what_is_most(self.rules, views, legal, seeds))
+        sought = what_is_most(self.rules, views, legal, seeds)
+        found = beliefs(self.rules, views, sought=sought, exactly=False)
         missing = found.holders[:, :, -1]
         counted = found.results["code"] == 0
         _sharpen(found.holders, found.results, sheets)

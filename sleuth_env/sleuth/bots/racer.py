@@ -143,7 +143,7 @@ class Daring:
         questions = np.zeros(views.size, np.int64)
         number = np.count_nonzero(hopeful)
         bonus = np.zeros((number, int(rules["num_players"][0]) - 1, NUM_QUESTIONS))
-        sought = Sought(bonus, np.full(number, -np.inf), by="rightly", exactly=True)
+        sought = Sought(bonus, np.full(number, -np.inf), by="rightly")
         asked = beliefs(rules, views[hopeful], everything=True, cap=CAP, keep=KEEP, sought=sought)
         rightly = asked.worths["rightly"].reshape(-1, (int(rules["num_players"][0]) - 1) * NUM_QUESTIONS)
         rightly = np.nan_to_num(rightly)
