@@ -38,7 +38,7 @@ from sleuth_env.sleuth import (
     view,
 )
 from sleuth_env.sleuth.belief import ORDERS, Beliefs, belief, beliefs
-from sleuth_env.sleuth.bots.entropy import what_is_most
+from sleuth_env.sleuth.bots.entropy import seek_most
 from sleuth_env.sleuth.cards import NUM_GEMS
 from sleuth_env.sleuth.clues import clues
 from sleuth_env.sleuth.rebuild import rebuild
@@ -105,7 +105,7 @@ def spread(values: list[float], digits: int) -> str:
 
 def best_question(rules: np.ndarray, view: np.ndarray, allowed: np.ndarray) -> Beliefs:
     """Return what the bot `entropy` finds out before it asks (view: VIEW [1], allowed: u1 [1, A])."""
-    sought = what_is_most(rules, view, allowed, np.zeros(1, np.uint64))
+    sought = seek_most(rules, view, allowed, np.zeros(1, np.uint64))
     return beliefs(rules, view, sought=sought, exactly=False)
 
 

@@ -8,7 +8,7 @@ import pytest
 from sleuth_env.sleuth import Options, make_bot, make_rules
 from sleuth_env.sleuth.belief import Beliefs, Sought, beliefs
 from sleuth_env.sleuth.bots import entropy, racer
-from sleuth_env.sleuth.bots.entropy import what_is_most
+from sleuth_env.sleuth.bots.entropy import seek_most
 from tests.support.bot_games import BotGames
 from tests.support.positions import positions
 from tests.support.strategies import option_name
@@ -145,7 +145,7 @@ def test_of_several_missing_gems_all_that_may_be_asked_is_appraised() -> None:
     decisions = next(games.play())
     own = (games.rules, decisions.views, decisions.legal, decisions.seeds)
     exact = beliefs(*own[:2]).worths
-    found = beliefs(*own[:2], sought=what_is_most(*own)).worths
+    found = beliefs(*own[:2], sought=seek_most(*own)).worths
     assert found.tobytes() == exact.tobytes()
 
 

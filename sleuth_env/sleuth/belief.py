@@ -108,7 +108,7 @@ COMPARED = ("information", "rightly")
 
 
 class Sought(NamedTuple):
-    """What somebody wants to know of the questions who needs the best one only.
+    """What somebody seeks who needs only the best question.
 
     Where more than one gem is missing, all that may be asked are appraised nevertheless.
     """
@@ -120,7 +120,8 @@ class Sought(NamedTuple):
     least: np.ndarray
     # by which field of WORTH they are compared, one of `COMPARED`
     by: str = "information"
-    # how much less a question may be worth than the best one, to be appraised exactly like it
+    # how much less a question may be worth than the best one, to be appraised exactly like it: far
+    # more than rounding makes, far less than what settles ties (see `bots.base.COSTS`)
     slack: float = 1e-11
 
 
@@ -158,8 +159,8 @@ def beliefs(
         now: whether to appraise only what the rules allow at this moment: nothing for a seat that
             is not deciding, or may not ask.
         cap, keep: see `Worlds`.
-        sought: which questions are looked for; None: all. Those that are certainly not the best
-            have NaN as their worth, which saves most of the time.
+        sought: which question is sought; None: all are appraised. Those that are certainly not the
+            best have NaN as their worth, which saves most of the time.
         exactly: whether worths are exact. If not, they may be exact but for rounding where this is
             faster, and ``decides`` is NaN there; but what decides between questions that are
             equally good is exact.

@@ -27,7 +27,7 @@ MAX_CANDIDATES = 6
 SKETCH = 32
 # Probabilities that are 1 but for rounding.
 SURE = 1.0 - 1e-9
-# Bits about the missing gem that a question leaves over at most where its answer is `SURE` to tell.
+# In bits: more than an answer leaves open that is `SURE` to tell the missing gem.
 LEFT_OVER = 1e-7
 # In bits. At first a question may tell no more than 0.01: a bot that did not ask it would wait for
 # others to, and all of them forever.
@@ -94,15 +94,20 @@ def accuse_likeliest(rules: np.ndarray, views: np.ndarray, actions: np.ndarray) 
             actions[row] = int(rules["accuse_at"][0]) + lowest(int(sets[best]) & ~named)
 
 
-def what_is_most(rules: np.ndarray, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> Sought:
-    """Return which question `ask_most` looks for (its arguments); no other need be appraised."""
+def seek_most(rules: np.ndarray, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> Sought:
+    """Return how to seek the question that `ask_most` would choose, with its arguments."""
     bonus = np.empty((views.size, int(rules["num_players"][0]) - 1, NUM_QUESTIONS))
     bonuses(rules, views, legal, seeds, ENTROPY_COSTS, bonus)
     return Sought(bonus, np.full(views.size, ENTROPY_COSTS["turn"][0]))
 
 
-def all_there_is(rules: np.ndarray, missing: np.ndarray) -> Sought:
-    """Return that questions are looked for that tell all about the missing gem (missing: f8 [N, C])."""
+def seek_all(rules: np.ndarray, missing: np.ndarray) -> Sought:
+    """Return how to seek questions that tell all about the missing gem.
+
+    Args:
+        rules: RULES [1].
+        missing: f8 [N, C], probability of each gem to be missing.
+    """
     certain = np.where(missing > 0.0, missing, 1.0)
     bits = -(certain * np.log2(certain)).sum(axis=1)
     bonus = np.zeros((len(missing), int(rules["num_players"][0]) - 1, NUM_QUESTIONS))
@@ -115,7 +120,7 @@ def deciding_question(rules: np.ndarray, views: np.ndarray, missing: np.ndarray,
     candidates = (missing > 0.0).sum(axis=1)
     rows = np.flatnonzero((candidates > 0) & (candidates <= MAX_CANDIDATES))
     if rows.size:
-        asked = beliefs(rules, views[rows], everything=True, sought=all_there_is(rules, missing[rows]))
+        asked = beliefs(rules, views[rows], everything=True, sought=seek_all(rules, missing[rows]))
         proved = (asked.results["code"] == 0) & (asked.results["exact"] != 0)
         deciding = (asked.worths["decides"] > SURE).reshape(rows.size, -1) & proved[:, None]
         some = deciding.any(axis=1)
@@ -167,7 +172,7 @@ class CountingBot(Bot):
         actions = np.full(views.size, -1)
         offered = views["phase"] == OFFER
         views["search"][offered] = 0  # as in `decline_early`
-        sought = what_is_most(self.rules, views, legal, seeds)
+        sought = seek_most(self.rules, views, legal, seeds)
         found = beliefs(self.rules, views, sought=sought, exactly=False)
         missing = found.holders[:, :, -1]
         counted = found.results["code"] == 0

@@ -146,7 +146,7 @@ class Daring:
         sought = Sought(bonus, np.full(number, -np.inf), by="rightly")
         asked = beliefs(rules, views[hopeful], everything=True, cap=CAP, keep=KEEP, sought=sought)
         rightly = asked.worths["rightly"].reshape(-1, (int(rules["num_players"][0]) - 1) * NUM_QUESTIONS)
-        rightly = np.nan_to_num(rightly)
+        rightly = np.nan_to_num(rightly)  # where nothing is known, some other question is better
         race[hopeful, CHANCE] = rightly.max(axis=1)
         questions[hopeful] = rightly.argmax(axis=1)
         return np.where(self.dares("turn", race, seeds), questions, -1)
