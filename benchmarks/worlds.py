@@ -3,8 +3,9 @@
 The games are played by the bots `sheet` (greedy questions) and `cautious` (random questions). A
 position is that of whoever has the turn. Printed for each are the joint states, the share of
 positions counted exactly, and CPU milliseconds: of the kernel that counts ("posterior"), of
-`belief` with all its Python ("belief"), and of the posterior with all questions that the mover's
-cards allow ("move"). Then follows how many turns later than the exact count the sheet proves the
+`belief` with all its Python ("belief"), of the posterior with all questions that the mover's cards
+allow ("all"), and of the posterior with the best of these, as the bot `entropy` looks for it
+("move"). Then follows how many turns later than the exact count the sheet proves the
 missing gem, looked at after every answer and for every seat.
 """
 
@@ -36,7 +37,8 @@ from sleuth_env.sleuth import (
     step,
     view,
 )
-from sleuth_env.sleuth.belief import ORDERS, belief, beliefs
+from sleuth_env.sleuth.belief import ORDERS, Beliefs, belief, beliefs
+from sleuth_env.sleuth.bots.entropy import seek_most
 from sleuth_env.sleuth.cards import NUM_GEMS
 from sleuth_env.sleuth.clues import clues
 from sleuth_env.sleuth.rebuild import rebuild
@@ -71,13 +73,22 @@ def play(options: Options, bot: str, games: int, seed: int) -> Iterator[tuple[np
         step(rules, states, actions, taken, rewards)
 
 
-def movers(options: Options, bot: str, games: int) -> np.ndarray:
-    """Return the views of whoever has the turn, whenever a turn begins, VIEW [N]."""
+def movers(options: Options, bot: str, games: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the views of whoever has the turn, whenever a turn begins, and what is legal then.
+
+    Returns:
+        VIEW [N] and u1 [N, A].
+    """
+    rules = make_rules(options)
+    mask = np.zeros((games, num_actions(options)), np.uint8)
     seen = []
+    allowed = []
     for states, views in play(options, bot, games, seed=1):
         rows = np.flatnonzero(states["phase"] == TURN)
+        legal(rules, states, mask)
         seen.append(views[states["turn"][rows], rows])
-    return np.concatenate(seen)
+        allowed.append(mask[rows])
+    return np.concatenate(seen), np.concatenate(allowed)
 
 
 def milliseconds(call: Callable[[], object]) -> float:
@@ -92,8 +103,14 @@ def spread(values: list[float], digits: int) -> str:
     return " / ".join(f"{value:,.{digits}f}" for value in np.percentile(values, [50, 99, 100]))
 
 
-def print_costs(rules: np.ndarray, views: np.ndarray) -> None:
-    """Measure some positions (VIEW [N]) one by one, and print the figures."""
+def best_question(rules: np.ndarray, view: np.ndarray, allowed: np.ndarray) -> Beliefs:
+    """Return what the bot `entropy` finds out before it asks (view: VIEW [1], allowed: u1 [1, A])."""
+    sought = seek_most(rules, view, allowed, np.zeros(1, np.uint64))
+    return beliefs(rules, view, sought=sought, exactly=False)
+
+
+def print_costs(rules: np.ndarray, views: np.ndarray, masks: np.ndarray) -> None:
+    """Measure some positions (VIEW [N], u1 [N, A]) one by one, and print the figures."""
     evidence = np.zeros(views.size, EVIDENCE)
     sheets = np.zeros(1, SHEET)
     plans = np.zeros(1, PLAN)
@@ -104,6 +121,7 @@ def print_costs(rules: np.ndarray, views: np.ndarray) -> None:
     seed = np.uint64(0)
     posterior = []
     whole = []
+    every = []
     move = []
     states = []
     exact = []
@@ -116,9 +134,12 @@ def print_costs(rules: np.ndarray, views: np.ndarray) -> None:
         states.append(float(results["states"][0]))
         exact.append(results["exact"][0])
         whole.append(milliseconds(lambda seen=seen: belief(rules, seen)))
-        move.append(milliseconds(lambda seen=seen: beliefs(rules, seen)))
+        every.append(milliseconds(lambda seen=seen: beliefs(rules, seen)))
+        mask = masks[row : row + 1]
+        move.append(milliseconds(lambda seen=seen, mask=mask: best_question(rules, seen, mask)))
     print(f"  states {spread(states, 0)}, exact {np.mean(exact):.1%}; ms (p50 / p99 / max)", end="")
-    print(f": posterior {spread(posterior, 3)}; belief {spread(whole, 3)}; move {spread(move, 2)}", flush=True)
+    print(f": posterior {spread(posterior, 3)}; belief {spread(whole, 3)};", end="")
+    print(f" all {spread(every, 2)}; move {spread(move, 2)}", flush=True)
 
 
 def print_rebuilt(rules: np.ndarray, views: np.ndarray) -> None:
@@ -184,11 +205,11 @@ def main() -> None:
         options = Options(num_players=players)
         rules = make_rules(options)
         for bot in ("sheet", "cautious"):
-            views = movers(options, bot, arguments.games)
+            views, masks = movers(options, bot, arguments.games)
             chosen = np.linspace(0, views.size - 1, min(arguments.positions, views.size)).astype(int)
-            belief(rules, views[:1]), beliefs(rules, views[:1])
+            belief(rules, views[:1]), beliefs(rules, views[:1]), best_question(rules, views[:1], masks[:1])
             print(f"{players} players, {bot}: {views.size} positions, {chosen.size} measured")
-            print_costs(rules, views[chosen])
+            print_costs(rules, views[chosen], masks[chosen])
             print_rebuilt(rules, views[chosen])
             print_delay(players, bot, arguments.games)
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB")

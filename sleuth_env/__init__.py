@@ -70,6 +70,7 @@ _HOMES = {
     "SleuthVectorEnv": "sleuth_env.sleuth_v0",
     "SoloEnv": "sleuth_env.sleuth_v0",
     "SoloVectorEnv": "sleuth_env.sleuth_v0",
+    "Sought": "sleuth_env.sleuth",
     "Table": "sleuth_env.matches.table",
     "TextEnv": "sleuth_env.envs.text",
     "TextStep": "sleuth_env.envs.text",
@@ -178,6 +179,7 @@ if TYPE_CHECKING:
     from .sleuth import BotError as BotError
     from .sleuth import Options as Options
     from .sleuth import RebuildError as RebuildError
+    from .sleuth import Sought as Sought
     from .sleuth import belief as belief
     from .sleuth import belief_in_game as belief_in_game
     from .sleuth import beliefs as beliefs

@@ -140,8 +140,8 @@ def test_where_nothing_can_be_counted_all_that_the_sheet_leaves_open_is_equally_
     rules = make_rules(options)
     views = positions(options, "sheet", 1, seed=2)
 
-    def too_intricate(rules: np.ndarray, views: np.ndarray, now: bool) -> Beliefs:
-        found = beliefs(rules, views, now=now)
+    def too_intricate(rules: np.ndarray, views: np.ndarray, now: bool, exactly: bool) -> Beliefs:
+        found = beliefs(rules, views, now=now, exactly=exactly)
         found.results["code"] = INTRICATE
         found.holders[:] = np.nan
         found.worths["information"] = np.nan

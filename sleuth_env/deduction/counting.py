@@ -6,7 +6,8 @@ automaton (`automata`). The product of these automata is grown layer by layer as
 are the deals (`graph`), with equal joint states merged as they appear; paths are then counted
 backwards, which gives the number of deals and of those in which a holder has a card. What an answer
 would tell is counted on the same graph (`questions`). If the graph has more than ``cap`` nodes, it
-is grown again with thinned layers, and the numbers become unbiased estimates.
+is grown again with thinned layers, and the numbers become unbiased estimates. Who needs only the
+best question is spared most of the work by a `shortlist`.
 
 All of this works in a `Room`, scratch arrays that are made once for each thread. Axis letters:
 ``B`` problems, ``C`` cards, ``H`` holders, ``N`` questions or draws.
@@ -24,9 +25,11 @@ from ..kernels import inner, kernel
 from .automata import AUTOMATA, INTRICATE, MAX_LAYERS, NO_DEAL, PLAN, make_plan
 from .evidence import MAX_CARDS, MAX_HOLDERS
 from .graph import EDGE, LIVE, NODE, grow, keep_live, new_slots, pack, sum_up
+from .lanes import most_of
 from .questions import (
     FRAME,
     MAX_MISSING,
+    MOST_ROWS,
     appraise,
     ask_also,
     num_outcomes,
@@ -37,12 +40,10 @@ from .questions import (
     tabulate,
 )
 from .sheet import LEVEL, SHEET, propagate
+from .shortlist import know_nothing, shortlist
 
 CAP = 150_000
 KEEP = 2_000
-# Numbers that questions to several holders at once may take: 256 MB. Beyond it fewer holders are
-# asked at once.
-MOST_ROWS = 2**25
 ATTEMPTS = 4
 # Codes of a result without a graph, besides NO_DEAL and INTRICATE.
 BROKEN = 1  # the sheet is contradictory
@@ -215,20 +216,16 @@ def _num_answers(plan, ask):
 
     Numbers that exceed what the holder can have are not among them.
     """
-    holder = ask["holder"]
     cards = _open_cards(plan, ask)
-    size = popcount(cards)
-    if ask["shown"]:
-        return np.int64(1) << size
-    most = size
-    for j in range(plan["num_counts"][holder]):
-        most = min(most, plan["most"][holder, j] + popcount(cards & ~plan["cells"][holder, j]))
-    return most + 1
+    return np.int64(1) << popcount(cards) if ask["shown"] else most_of(plan, ask["holder"], cards) + 1
 
 
 @inner
-def _weigh_all(plan, result, live, edges, frame, asks, worths):
-    """Appraise questions (ASK [N]) on one graph, and return the last one's table (frame: scratch)."""
+def _weigh_all(plan, result, live, edges, frame, asks, wanted, worths):
+    """Appraise questions (ASK [N]) on one graph, and return the last one's table (frame: scratch).
+
+    Those that are not wanted (bool [N]) are left out.
+    """
     most = np.int64(1)
     holders = np.int64(plan["num_holders"])
     set_columns(plan, frame)
@@ -244,16 +241,21 @@ def _weigh_all(plan, result, live, edges, frame, asks, worths):
     while n < asks.size:
         after = n + 1
         answers = _num_answers(plan, asks[n])
+        some = wanted[n]
         while after < asks.size and after - n < together and _same_question(asks, after):
             answers = max(answers, _num_answers(plan, asks[after]))
+            some = some or wanted[after]
             after += 1
-        start_question(plan, np.int64(asks[n]["shown"]), answers, frame)
-        for m in range(n, after):
-            ask_also(plan, asks[m]["holder"], _open_cards(plan, asks[m]), frame)
-        tabulate(plan, result["begin"], live, edges, frame, rows, table)
-        by_outcome = table[: outcomes * frame["block"]].reshape(outcomes, frame["block"])
-        for m in range(n, after):
-            appraise(by_outcome[:, (m - n) * answers :], answers, worths[m])
+        if some:
+            # All of them are counted, since the rounding of each depends on the others.
+            start_question(plan, np.int64(asks[n]["shown"]), answers, frame)
+            for m in range(n, after):
+                ask_also(plan, asks[m]["holder"], _open_cards(plan, asks[m]), frame)
+            tabulate(plan, result["begin"], live, edges, frame, rows, table)
+            by_outcome = table[: outcomes * frame["block"]].reshape(outcomes, frame["block"])
+            for m in range(n, after):
+                if wanted[m]:
+                    appraise(by_outcome[:, (m - n) * answers :], answers, worths[m])
         n = after
     return table[: outcomes * frame["block"]].reshape(outcomes, frame["block"])[:, : frame["answers"]]
 
@@ -275,11 +277,12 @@ def weigh(plans, results, live, edges, frames, asks, worths):
         The table of the last question, f8 [outcomes, answers]; if it was put to several holders,
         that of the first of them. See `tabulate`.
     """
-    return _weigh_all(plans[0], results[0], live, edges, frames[0], asks, worths)
+    wanted = np.ones(asks.size, np.bool_)
+    return _weigh_all(plans[0], results[0], live, edges, frames[0], asks, wanted, worths)
 
 
 @kernel
-def survey(evidence, orders, starts, asks, results, holders, worths, room):
+def survey(evidence, orders, starts, asks, aims, bonus, least, results, holders, worths, room):
     """Count the deals of many problems and appraise the questions that belong to each.
 
     Numbers of a problem whose result has a code are NaN, and so are those of its questions if it is
@@ -290,9 +293,11 @@ def survey(evidence, orders, starts, asks, results, holders, worths, room):
         orders: i8 [O, C] card numbers, padded with -1.
         starts: i8 [B + 1], where in ``asks`` the questions of each problem start.
         asks: ASK [N], as in `weigh`.
+        aims: AIM [1], which of them are to be appraised.
+        bonus, least: f8 [N] and f8 [B], by what they are compared, see `shortlist`.
         results: RESULT [B], overwritten.
         holders: f8 [B, C, H], overwritten.
-        worths: WORTH [N], overwritten.
+        worths: WORTH [N], overwritten; NaN where a question is certainly not the best.
         room: `Room`.
     """
     live = room.live
@@ -313,13 +318,25 @@ def survey(evidence, orders, starts, asks, results, holders, worths, room):
         own = slice(starts[b], starts[b + 1])
         if result["code"] or plan["missing"] < 0 or plan["missing"] > MAX_MISSING:
             for n in range(starts[b], starts[b + 1]):
-                worths[n]["information"] = np.nan
-                worths[n]["decides"] = np.nan
-                worths[n]["rightly"] = np.nan
-                worths[n]["surprise"] = np.nan
+                know_nothing(worths[n])
         elif starts[b] < starts[b + 1]:
             keep_live(plan, room.nodes, result, live, edges)
-            _weigh_all(plan, result, live, edges, frames[0], asks[own], worths[own])
+            wanted = np.empty(starts[b + 1] - starts[b], np.bool_)
+            shortlist(
+                plan,
+                result,
+                live,
+                edges,
+                frames[0],
+                aims[0],
+                asks[own],
+                bonus[own],
+                least[b],
+                worths[own],
+                wanted,
+            )
+            if wanted.any():
+                _weigh_all(plan, result, live, edges, frames[0], asks[own], wanted, worths[own])
 
 
 @kernel

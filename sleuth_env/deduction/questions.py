@@ -28,6 +28,8 @@ from ..kernels import inner
 from .evidence import MAX_CARDS, MAX_HOLDERS
 
 MAX_MISSING = 3
+# Numbers that the rows of one pass may take: 256 MB. Beyond it fewer holders are asked at once.
+MOST_ROWS = 2**25
 MAX_SHOWN = 6  # a question about more cards than this can only be answered with a number
 
 WORTH = np.dtype(
@@ -162,7 +164,7 @@ def ask_also(plan, holder, cards, frame):
 
 
 @inner
-def _add(rows, target, source, length):
+def add(rows, target, source, length):
     """Add one stretch of the rows to another."""
     # Unsigned, so that the compiler knows that no index is negative.
     to = np.uint64(target)
@@ -180,19 +182,19 @@ def _add_answered(rows, target, source, length, frame, i, holder):
     k = frame["index"][holder]
     shift = frame["adds"][i, k] if k >= 0 else np.int64(0)
     if shift == 0:
-        _add(rows, target, source, length)
+        add(rows, target, source, length)
         return
     answers = frame["answers"]
     block = frame["block"]
     for start in range(0, length, block):
         own = start + k * answers
-        _add(rows, target + start, source + start, own - start)
-        _add(rows, target + own + shift, source + own, answers - shift)
-        _add(rows, target + own + answers, source + own + answers, start + block - own - answers)
+        add(rows, target + start, source + start, own - start)
+        add(rows, target + own + shift, source + own, answers - shift)
+        add(rows, target + own + answers, source + own + answers, start + block - own - answers)
 
 
 @inner
-def _add_times(table, target, rows, source, length, factor):
+def add_times(table, target, rows, source, length, factor):
     """Add a stretch of the rows, times a factor, to a stretch of the table."""
     to = np.uint64(target)
     of = np.uint64(source)
@@ -201,13 +203,13 @@ def _add_times(table, target, rows, source, length, factor):
 
 
 @inner
-def _clear(rows, start, length):
+def clear(rows, start, length):
     for j in range(np.uint64(start), np.uint64(start + length)):
         rows[j] = 0.0
 
 
 @inner
-def _scale(rows, start, length, factor):
+def scale(rows, start, length, factor):
     if factor != 1.0:
         for j in range(start, start + length):
             rows[j] *= factor
@@ -236,7 +238,7 @@ def _carry_back(plan, begin, live, edges, frame, rows):
     for node in range(begin[end], begin[size + 1]):
         if live[node]["placed"] >= cut:
             if node < begin[end + 1]:
-                _clear(rows, node * span, block)
+                clear(rows, node * span, block)
             _fill(rows, node * span, block, frame["answers"], live[node]["finish"])
     for i in range(end - 1, -1, -1):
         for node in range(begin[i], begin[i + 1]):
@@ -244,25 +246,25 @@ def _carry_back(plan, begin, live, edges, frame, rows):
                 continue
             length = block if live[node]["placed"] == frame["missing"] else span
             row = node * span
-            _clear(rows, row, length)
+            clear(rows, row, length)
             for edge in range(live[node]["first"], live[node + 1]["first"]):
                 holder = edges[edge]["holder"]
                 child = edges[edge]["child"] * span
                 if holder == last:
-                    _add(rows, row + frame["column"][i] * block, child, block)
+                    add(rows, row + frame["column"][i] * block, child, block)
                 else:
                     _add_answered(rows, row, child, length, frame, i, holder)
-            _scale(rows, row, length, live[node]["gain"])
+            scale(rows, row, length, live[node]["gain"])
 
 
 @inner
 def _join_one(frame, i, above, below, rows, table, start):
     """Do what `_join` does for one set of missing cards, whose part of the table is at ``start``."""
     if i < frame["asked_begin"]:  # nothing is answered above yet, and the paths there are the same for all holders
-        _add_times(table, start, rows, below, frame["block"], rows[above])
+        add_times(table, start, rows, below, frame["block"], rows[above])
         return
     if i >= frame["asked_end"]:  # nothing more is answered below
-        _add_times(table, start, rows, above, frame["block"], rows[below])
+        add_times(table, start, rows, above, frame["block"], rows[below])
         return
     for k in range(frame["num_asked"]):
         own = k * frame["answers"]
@@ -275,7 +277,7 @@ def _join_one(frame, i, above, below, rows, table, start):
                     table[start + own + a + b] += rows[above + own + a] * rows[below + own + b]
             else:
                 length = min(rest, frame["answers"] - a)
-                _add_times(table, start + own + a, rows, below + own, length, rows[above + own + a])
+                add_times(table, start + own + a, rows, below + own, length, rows[above + own + a])
 
 
 @inner
@@ -319,7 +321,7 @@ def _pass_on(live, edges, frame, i, node, last, carry, rows, table):
         if holder == last and placed + 1 == frame["cut"]:
             _join(frame, i, row, child, rows, table)
         elif holder == last:
-            _add(rows, child + frame["column"][i] * block, row, block)
+            add(rows, child + frame["column"][i] * block, row, block)
         elif carry:
             _add_answered(rows, child, row, length, frame, i, holder)
 
@@ -335,7 +337,7 @@ def _open_layer(begin, live, frame, i, untouched, rows):
     span = frame["span"]
     for node in range(begin[i], begin[i + 1]):
         if live[node]["placed"] < frame["cut"]:
-            _clear(rows, node * span, block if live[node]["placed"] == 0 else span)
+            clear(rows, node * span, block if live[node]["placed"] == 0 else span)
             if untouched:
                 _fill(rows, node * span, block, frame["answers"], live[node]["reach"])
 
@@ -358,12 +360,12 @@ def _carry_on(plan, begin, live, edges, frame, rows, table):
         for node in range(begin[i], begin[i + 1]):
             if live[node]["placed"] < frame["cut"]:
                 if i > first:
-                    _scale(rows, node * span, block if live[node]["placed"] == 0 else span, live[node]["gain"])
+                    scale(rows, node * span, block if live[node]["placed"] == 0 else span, live[node]["gain"])
                 _pass_on(live, edges, frame, i, node, last, i >= first, rows, table)
     if frame["missing"] == 0:
         for node in range(begin[size], begin[size + 1]):
-            _scale(rows, node * span, block, live[node]["gain"] if size > first else 1.0)
-            _add_times(table, 0, rows, node * span, block, 1.0)
+            scale(rows, node * span, block, live[node]["gain"] if size > first else 1.0)
+            add_times(table, 0, rows, node * span, block, 1.0)
 
 
 @inner

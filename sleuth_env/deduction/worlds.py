@@ -365,6 +365,9 @@ def survey_all(
     orders: np.ndarray,
     starts: np.ndarray,
     asks: np.ndarray,
+    aim: np.ndarray,
+    bonus: np.ndarray,
+    least: np.ndarray,
     results: np.ndarray,
     holders: np.ndarray,
     worths: np.ndarray,
@@ -379,7 +382,7 @@ def survey_all(
         EvidenceError: ``cap`` or ``keep`` is out of range, see `Worlds`.
     """
     room = room_for(*_checked_states(cap, keep))
-    survey(evidence, orders, starts, asks, results, holders, worths, room)
+    survey(evidence, orders, starts, asks, aim, bonus, least, results, holders, worths, room)
 
 
 def _in_order(order: list[int], mask: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..options import OptionError
 from . import board, extensive, telling, wording
-from .belief import Beliefs, belief, belief_in_game, beliefs
+from .belief import Beliefs, Sought, belief, belief_in_game, beliefs
 from .bots import BOTS, BotError, make_bot, playing
 from .cards import DECLINE, OFFERED, SCORED, Options, action_blocks, make_rules, num_actions
 
@@ -89,6 +89,7 @@ __all__ = [
     "OptionError",
     "Options",
     "RebuildError",
+    "Sought",
     "action_blocks",
     "action_name",
     "belief",

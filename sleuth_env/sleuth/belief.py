@@ -17,13 +17,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..bits import members
-from ..checks import shown
+from ..checks import check_choice, shown
 from ..deduction.automata import NO_DEAL
 from ..deduction.counting import ASK, BROKEN, CAP, KEEP
 from ..deduction.evidence import EVIDENCE
 from ..deduction.graph import RESULT
 from ..deduction.questions import WORTH
+from ..deduction.shortlist import AIM, EVERY, INFORMATION, RIGHTLY
 from ..deduction.worlds import Worlds, survey_all
+from ..doors import array
 from ..game import seat_of
 from ..kernels import inner, kernel
 from .cards import ALL_SEARCH_CARDS, CATEGORIES, GEMS, NUM_GEMS, NUM_QUESTIONS, make_rules
@@ -101,8 +103,37 @@ class Beliefs(NamedTuple):
     results: np.ndarray
 
 
+# The fields of WORTH by which questions may be compared.
+COMPARED = ("information", "rightly")
+
+
+class Sought(NamedTuple):
+    """What somebody seeks who needs only the best question.
+
+    Where more than one gem is missing, all that may be asked are appraised nevertheless.
+    """
+
+    # f8 [B, H - 1, Q] what is added to the worth of a question before it is compared with others;
+    # -inf: it may not be asked
+    bonus: np.ndarray
+    # f8 [B] questions that are worth no more than this, without the bonus, are left out
+    least: np.ndarray
+    # by which field of WORTH they are compared, one of `COMPARED`
+    by: str = "information"
+    # how much less a question may be worth than the best one, to be appraised exactly like it: far
+    # more than rounding makes, far less than what settles ties (see `bots.base.COSTS`)
+    slack: float = 1e-11
+
+
 def beliefs(
-    rules: np.ndarray, views: np.ndarray, everything: bool = False, now: bool = False, cap: int = CAP, keep: int = KEEP
+    rules: np.ndarray,
+    views: np.ndarray,
+    everything: bool = False,
+    now: bool = False,
+    cap: int = CAP,
+    keep: int = KEEP,
+    sought: Sought | None = None,
+    exactly: bool = True,
 ) -> Beliefs:
     """Return what many seats may believe, and the worth of the questions that they can pay for.
 
@@ -128,10 +159,15 @@ def beliefs(
         now: whether to appraise only what the rules allow at this moment: nothing for a seat that
             is not deciding, or may not ask.
         cap, keep: see `Worlds`.
+        sought: which question is sought; None: all are appraised. Those that are certainly not the
+            best have NaN as their worth, which saves most of the time.
+        exactly: whether worths are exact. If not, they may be exact but for rounding where this is
+            faster, and ``decides`` is NaN there; but what decides between questions that are
+            equally good is exact.
 
     Raises:
         ValueError: these are not rules or not views, or the views are of another kind of game, or
-            cap or keep is not a number of states.
+            cap or keep is not a number of states, or what is sought is not of these views.
     """
     rules = checked_rules(rules)
     views = checked_views(rules, views)
@@ -142,11 +178,27 @@ def beliefs(
     holders = np.empty((views.size, NUM_GEMS, num_players))
     results = np.zeros(views.size, RESULT)
     appraised = np.empty(asks.size, WORTH)
-    survey_all(evidence, ORDERS, starts, asks, results, holders, appraised, cap, keep)
     shape = (views.size, num_players - 1, NUM_QUESTIONS)
+    aim, bonus, least = _aim(sought, shape)
+    aim["exactly"] = exactly
+    survey_all(
+        evidence, ORDERS, starts, asks, aim, bonus[places], least, results, holders, appraised, cap=cap, keep=keep
+    )
     worths = np.full(np.prod(shape), np.nan).astype(WORTH)
     worths[places] = appraised
     return Beliefs(holders, worths.reshape(shape), results)
+
+
+def _aim(sought: Sought | None, shape: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what is sought as AIM [1], bonus (f8 [B * (H - 1) * Q]) and least (f8 [B])."""
+    aim = np.zeros(1, AIM)
+    if sought is None:
+        aim["by"] = EVERY
+        return aim, np.zeros(np.prod(shape)), np.zeros(shape[0])
+    aim["by"] = INFORMATION if check_choice("by", sought.by, COMPARED) == "information" else RIGHTLY
+    aim["slack"] = sought.slack
+    bonus = array("bonus", sought.bonus, np.float64, shape)
+    return aim, bonus.ravel(), array("least", sought.least, np.float64, shape[:1])
 
 
 def list_asks(
@@ -283,7 +335,7 @@ def odds(rules: np.ndarray, views: np.ndarray) -> Odds:
     Raises:
         Contradiction: a view that no deal satisfies; it cannot come from a game.
     """
-    found = beliefs(rules, views, now=True)
+    found = beliefs(rules, views, now=True, exactly=False)
     chance = found.holders.transpose(0, 2, 1)
     codes = found.results["code"]
     for row in np.flatnonzero((codes == BROKEN) | (codes == NO_DEAL))[:1]:

@@ -133,6 +133,37 @@ def best_ask(rules, v, legal, bits, worths, costs):
 
 
 @kernel
+def bonuses(rules, views, legal, seeds, costs, bonus):
+    """Find what `best_ask` adds to the worth of each question before it compares them.
+
+    That is less the price of the search card, and what settles ties; the most of it where several
+    cards pay for a question.
+
+    Args:
+        rules: RULES [1].
+        views: VIEW [B].
+        legal: u1 [B, A].
+        seeds: u8 [B], they settle ties.
+        costs: COSTS [1].
+        bonus: f8 [B, H - 1, Q], overwritten; -inf where a question is not legal.
+    """
+    bonus[:] = -np.inf
+    opponents = rules[0]["num_players"] - 1
+    for b in range(views.size):
+        bits = seeds[b]
+        # In the order of `best_ask`, for the sake of the same draws.
+        for card in members(views[b]["search"][0]):
+            for i in range(rules[0]["num_card_pairs"][card] * opponents):
+                holder = i % opponents
+                pair = rules[0]["card_pairs"][card, i // opponents]
+                bits = advance(bits)
+                if legal[b, holder * NUM_PAIRS + pair]:
+                    question = rules[0]["pair_question"][pair]
+                    extra = costs[0]["tie_break"] * below(mixed(bits), 1024) - costs[0]["cards"][card]
+                    bonus[b, holder, question] = max(bonus[b, holder, question], extra)
+
+
+@kernel
 def ask_most(rules, views, legal, seeds, worths, costs, actions):
     """Ask what is worth most after the price of its search card, if it is worth a turn.
 

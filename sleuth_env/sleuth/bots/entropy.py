@@ -14,10 +14,10 @@ import numpy as np
 from ...bits import lowest
 from ...deduction.worlds import IntricateError
 from ...kernels import kernel
-from ..belief import belief, beliefs
-from ..cards import NUM_GEMS, Options
+from ..belief import Sought, belief, beliefs
+from ..cards import NUM_GEMS, NUM_QUESTIONS, Options
 from ..state import MUST_ACCUSE, OFFER
-from .base import Bot, accuse_or_decline, ask_most, checking, evidence_and_sheets, fall_back, make_costs
+from .base import Bot, accuse_or_decline, ask_most, bonuses, checking, evidence_and_sheets, fall_back, make_costs
 from .sheet import SHEET_COSTS, ask_by_sheet
 
 # A final question is looked for only while no more gems than this may be missing: more are hardly
@@ -27,6 +27,8 @@ MAX_CANDIDATES = 6
 SKETCH = 32
 # Probabilities that are 1 but for rounding.
 SURE = 1.0 - 1e-9
+# In bits: more than an answer leaves open that is `SURE` to tell the missing gem.
+LEFT_OVER = 1e-7
 # In bits. At first a question may tell no more than 0.01: a bot that did not ask it would wait for
 # others to, and all of them forever.
 ENTROPY_COSTS = make_costs(turn=0.001, free_element=0.03, free=0.06, tie_break=1e-10)
@@ -92,13 +94,33 @@ def accuse_likeliest(rules: np.ndarray, views: np.ndarray, actions: np.ndarray) 
             actions[row] = int(rules["accuse_at"][0]) + lowest(int(sets[best]) & ~named)
 
 
+def seek_most(rules: np.ndarray, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> Sought:
+    """Return how to seek the question that `ask_most` would choose, with its arguments."""
+    bonus = np.empty((views.size, int(rules["num_players"][0]) - 1, NUM_QUESTIONS))
+    bonuses(rules, views, legal, seeds, ENTROPY_COSTS, bonus)
+    return Sought(bonus, np.full(views.size, ENTROPY_COSTS["turn"][0]))
+
+
+def seek_all(rules: np.ndarray, missing: np.ndarray) -> Sought:
+    """Return how to seek questions that tell all about the missing gem.
+
+    Args:
+        rules: RULES [1].
+        missing: f8 [N, C], probability of each gem to be missing.
+    """
+    certain = np.where(missing > 0.0, missing, 1.0)
+    bits = -(certain * np.log2(certain)).sum(axis=1)
+    bonus = np.zeros((len(missing), int(rules["num_players"][0]) - 1, NUM_QUESTIONS))
+    return Sought(bonus, bits - LEFT_OVER, slack=LEFT_OVER)
+
+
 def deciding_question(rules: np.ndarray, views: np.ndarray, missing: np.ndarray, seeds: np.ndarray) -> np.ndarray:
     """Choose a final question whose every answer would prove all missing gems, see `Choice`."""
     chosen = np.full(views.size, -1)
     candidates = (missing > 0.0).sum(axis=1)
     rows = np.flatnonzero((candidates > 0) & (candidates <= MAX_CANDIDATES))
     if rows.size:
-        asked = beliefs(rules, views[rows], everything=True)
+        asked = beliefs(rules, views[rows], everything=True, sought=seek_all(rules, missing[rows]))
         proved = (asked.results["code"] == 0) & (asked.results["exact"] != 0)
         deciding = (asked.worths["decides"] > SURE).reshape(rows.size, -1) & proved[:, None]
         some = deciding.any(axis=1)
@@ -150,7 +172,8 @@ class CountingBot(Bot):
         actions = np.full(views.size, -1)
         offered = views["phase"] == OFFER
         views["search"][offered] = 0  # as in `decline_early`
-        found = beliefs(self.rules, views)
+        sought = seek_most(self.rules, views, legal, seeds)
+        found = beliefs(self.rules, views, sought=sought, exactly=False)
         missing = found.holders[:, :, -1]
         counted = found.results["code"] == 0
         _sharpen(found.holders, found.results, sheets)

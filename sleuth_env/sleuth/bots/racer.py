@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...bits import lowest
-from ..belief import belief, beliefs
+from ..belief import Sought, belief, beliefs
 from ..cards import NUM_QUESTIONS, Options
 from ..state import IN, OFFER
 from .entropy import SURE, CountingBot
@@ -141,8 +141,12 @@ class Daring:
         hopeful = MOST_GAIN * race[:, CHANCE] > self.prospects("turn", race)
         race[:, CHANCE] = 0.0
         questions = np.zeros(views.size, np.int64)
-        asked = beliefs(rules, views[hopeful], everything=True, cap=CAP, keep=KEEP)
+        number = np.count_nonzero(hopeful)
+        bonus = np.zeros((number, int(rules["num_players"][0]) - 1, NUM_QUESTIONS))
+        sought = Sought(bonus, np.full(number, -np.inf), by="rightly")
+        asked = beliefs(rules, views[hopeful], everything=True, cap=CAP, keep=KEEP, sought=sought)
         rightly = asked.worths["rightly"].reshape(-1, (int(rules["num_players"][0]) - 1) * NUM_QUESTIONS)
+        rightly = np.nan_to_num(rightly)  # where nothing is known, some other question is better
         race[hopeful, CHANCE] = rightly.max(axis=1)
         questions[hopeful] = rightly.argmax(axis=1)
         return np.where(self.dares("turn", race, seeds), questions, -1)
