@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.test_train import curve
-from tests.test_train_ppo import SELF_PLAY
-from training.config import make_config
-from training.opponents import COLUMNS, LEARNER_PLAYER, League, results_of
+from tests.test_train_ppo import SELF_PLAY, stop
+from training.config import ConfigError, make_config
+from training.opponents import COLUMNS, LEARNER_PLAYER, League, Pool, results_of
 from training.run import Run
 
 
@@ -121,3 +121,65 @@ def test_a_run_rates_its_bots_and_its_past_selves(tmp_path: Path):
     }
     assert float(curve(run.folder)[-1]["league/rating"]) == ratings[LEARNER_PLAYER]
     assert sum(int(row["wins"]) for row in rows) * 3 == sum(int(row["games"]) for row in rows)
+
+
+# --- past selves by strength ---
+
+
+def test_the_chance_to_beat_the_learner_is_by_rating():
+    league = league_of("weak", "strong")
+    league.members["strong"].rating = 400.0
+    league.members["weak"].rating = -400.0
+    assert [league.chance(name) for name in ("weak", LEARNER_PLAYER, "strong")] == pytest.approx(
+        [1 / 11, 1 / 2, 10 / 11]
+    )
+
+
+@pytest.mark.parametrize(("focus", "shares"), [(0, [1.0, 1.0]), (1, [0.4, 1.6]), (2, [2 / 17, 32 / 17])])
+def test_past_selves_come_by_their_chances_to_the_power_of_focus(tmp_path: Path, focus: float, shares: list[float]):
+    config = make_config(SELF_PLAY | {"opponents": {"past_selves": 2.0, "bots": {}, "focus": focus}})
+    run = Run(config, tmp_path / "run")
+    run.folder.mkdir()
+    for steps in (1, 2):
+        policy = run.policy()
+        policy.steps = steps
+        run.pool.add(policy)
+    assert [share for _, share in run.pool.opponents().values()] == [1.0, 1.0]  # nobody has weighed them
+    names = list(run.pool.past_selves)
+    run.pool.weigh(dict(zip(names, (0.2, 0.8), strict=True)).__getitem__)
+    assert [share for _, share in run.pool.opponents().values()] == pytest.approx(shares)
+    again = Pool(config, run.folder, run.inputs)
+    again.restore(names, run.pool.digests(names), run.pool.weights)
+    assert again.weights == run.pool.weights
+    run.pool.weigh(lambda name: 0.0)
+    assert [share for _, share in run.pool.opponents().values()] == [1.0, 1.0]
+    for wrong in (np.nan, np.inf, -1.0):
+        with pytest.raises(ValueError, match="finite numbers of at least 0"):
+            again.restore(names, {}, {names[0]: wrong})
+
+
+def test_a_resumed_run_draws_past_selves_as_an_unbroken_one(tmp_path: Path):
+    opponents = SELF_PLAY["opponents"] | {"past_selves": 1.0, "snapshot_every": 64, "focus": 2}
+    config = make_config(SELF_PLAY | {"total_steps": 600, "opponents": opponents})
+    unbroken = Run(config, tmp_path / "unbroken")
+    unbroken.start()
+    unbroken.train()
+    broken = Run(config, tmp_path / "broken")
+    broken.start()
+    usual = broken.learner.learn
+    broken.learner.learn = lambda progress, _: usual(  # type: ignore[method-assign]
+        progress, lambda: bool(broken.signal) or stop(broken, broken.steps > 300)
+    )
+    assert broken.train() == 15
+    resumed = Run(config, tmp_path / "broken")
+    resumed.resume()
+    assert resumed.pool.weights == broken.pool.weights
+    resumed.train()
+    assert len(set(unbroken.pool.weights.values())) > 1
+    assert unbroken.pool.weights == resumed.pool.weights
+    assert unbroken.league.state() == resumed.league.state()
+
+
+def test_focus_needs_ratings():
+    with pytest.raises(ConfigError, match=r"opponents.focus: must be 0 with algorithm 'maskable_ppo'"):
+        make_config({"algorithm": "maskable_ppo", "opponents": {"focus": 1.0}})

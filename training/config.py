@@ -143,6 +143,13 @@ class OpponentsConfig(Section):
         "it has at least one in every game",
     )
     snapshot_every: Count = Field(50_000, description="steps between two snapshots")
+    focus: float = Field(
+        0.0,
+        ge=0,
+        le=16,
+        description="algorithm ppo: 0: all past selves equally often; else each in proportion to this power of its "
+        "chance to win a game of two against the learner, by their ratings when the last snapshot was taken",
+    )
     pool_size: whole(1, 64) = Field(8, description="snapshots that play; the oldest leaves, its file stays")
 
 
@@ -315,6 +322,8 @@ class Config(Section):
             raise mistake("rllib.env_runners", f"must divide num_envs = {self.num_envs}, got {self.rllib.env_runners}")
 
     def _check_players(self) -> None:
+        if self.opponents.focus and self.algorithm != "ppo":
+            raise mistake("opponents.focus", f"must be 0 with algorithm {self.algorithm!r}: it rates nobody")
         learner = 0.0 if self.algorithm == "maskable_ppo" else self.opponents.learner
         if sum(self.opponents.bots.values()) + self.opponents.past_selves + learner < 0.001:
             raise mistake("opponents", "the shares must add up to at least 0.001")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from hashlib import sha256
 from io import StringIO
@@ -68,6 +68,7 @@ class Pool:
                 raise ValueError(f"opponent {name} remembers games, which only one process can play: leave out --ray")
         self.past_selves: dict[str, Policy] = {}
         self._digests: dict[str, str] = {}  # SHA-256 of the files that were written or read
+        self.weights: dict[str, float] = {}  # of the past selves; who has none here is new to `weigh`
 
     def add(self, policy: Policy) -> None:
         """Take a snapshot in, and let the oldest one go where the pool is full (its file stays)."""
@@ -87,16 +88,34 @@ class Pool:
         """Return the SHA-256 of the files of some past selves; other names are left out."""
         return {name: self._digests[name] for name in names if name in self._digests}
 
-    def restore(self, names: Iterable[str], digests: Mapping[str, str]) -> None:
+    def weigh(self, chance: Callable[[str], float]) -> None:
+        """Draw past selves by their strengths from now on, see `opponents.focus` of the configuration.
+
+        It is prioritised fictitious self-play: Vinyals et al., "Grandmaster level in StarCraft II using
+        multi-agent reinforcement learning", 2019.
+
+        Args:
+            chance: returns the chance of one of them to win against the learner.
+        """
+        self.weights = {name: chance(name) ** self.settings.focus for name in self.past_selves}
+
+    def restore(
+        self, names: Iterable[str], digests: Mapping[str, str], weights: Mapping[str, float] | None = None
+    ) -> None:
         """Load the snapshots of a checkpoint.
 
         Args:
             names: of those that play, the oldest first.
             digests: what `digests` gave when the checkpoint was written; older ones have none.
+            weights: what `weights` were then; the same.
 
         Raises:
             PolicyError: one is missing, damaged, or of another game.
+            ValueError: a weight is not a finite number of at least 0.
         """
+        self.weights = {name: float(weight) for name, weight in (weights or {}).items()}
+        if not all(0 <= weight < np.inf for weight in self.weights.values()):
+            raise ValueError("its weights of past selves are not finite numbers of at least 0")
         self._digests = dict(digests)
         self.past_selves = {name: self._past_self(name) for name in names}
 
@@ -122,10 +141,16 @@ class Pool:
         return load_policy(path, self.game)
 
     def opponents(self) -> Opponents:
-        """Return the players and the share of each; past selves divide theirs equally."""
-        each = self.settings.past_selves / max(len(self.past_selves), 1)
+        """Return the players and the share of each; past selves divide theirs by their weights."""
+        weights = {name: self.weights.get(name, 1.0) for name in self.past_selves}
+        if not any(weights.values()):
+            weights = dict.fromkeys(weights, 1.0)
+        total = sum(weights.values())
         bots = {name: (bot, self.settings.bots[name]) for name, bot in self.bots.items()}
-        return bots | {name: (policy, each) for name, policy in self.past_selves.items()}
+        return bots | {
+            name: (policy, self.settings.past_selves * weights[name] / total)
+            for name, policy in self.past_selves.items()
+        }
 
 
 # --- ratings ---
@@ -189,6 +214,10 @@ class League:
         """Return how much better than the first opponent somebody is; 0 before anybody entered."""
         first = list(self.members.values())[:2][-1]
         return self.members[name].rating - first.rating
+
+    def chance(self, name: str) -> float:
+        """Return somebody's chance to win a game of two against the learner."""
+        return float(1 / (1 + 10 ** ((self.members[LEARNER_PLAYER].rating - self.members[name].rating) / 400)))
 
     def row(self) -> dict[str, float]:
         """Return what the curve shows: the learner's rating, once there are games that count."""

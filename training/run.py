@@ -308,7 +308,7 @@ class Run:
             raise ConfigError(f"{path} cannot be resumed: {' '.join(str(error).split())[:300]}") from error
         self.iterations = state["iterations"]
         self.seconds = state["seconds"]
-        self.pool.restore(state["pool"], state.get("pool_digests", {}))
+        self.pool.restore(state["pool"], state.get("pool_digests", {}), state.get("pool_weights", {}))
 
     def _begin(self) -> None:
         self.logger = make_logger(self.folder, self.steps)
@@ -435,6 +435,8 @@ class Run:
         self.league.count(result for result in learned.results if gone.isdisjoint(result.players))
         if due(config.opponents.snapshot_every):
             self.pool.add(self.policy())
+            self.league.enter(self.pool.past_selves)
+            self.pool.weigh(self.league.chance)
             self._set_opponents()
         scores = self.evaluate() if self.baselines and (self.ended or due(config.evaluation.every)) else {}
         self._log(before, learned, scores, screen)
@@ -543,6 +545,7 @@ class Run:
             "seconds": float(self.seconds),
             "pool": list(self.pool.past_selves),
             "pool_digests": self.pool.digests([*self.pool.past_selves, *self.learner.seated]),
+            "pool_weights": self.pool.weights,
             "fixed": self.config.fixed(),
             "early_stop": self.early_stop.state(),
             "league": self.league.state(),
