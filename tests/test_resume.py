@@ -299,6 +299,6 @@ def test_without_ray_no_run_is_begun(
     tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setitem(sys.modules, "ray", None)
-    assert main([str(tiny), "--ray", "local"]) == 2
+    assert main([str(tiny), "--algorithm", "ppo", "--ray", "local"]) == 2
     assert the_line(capsys) == 'error: a Ray cluster needs ray, which is not installed: pip install "sleuth-env[ray]"'
     assert not (tmp_path / "run").exists()

@@ -135,10 +135,10 @@ def _check_workers(config: Config, workers: int, ray: str | None) -> None:
     if workers == 1 and ray is None:
         return
     given = "--workers" if ray is None else "--ray"
-    if ray is not None:
-        check_ray()
     if config.algorithm != "ppo":
         raise ConfigError(f"command line: {given} needs algorithm 'ppo', got {config.algorithm!r}")
+    if ray is not None:
+        check_ray()
     check_workers(config, workers)
 
 
