@@ -199,7 +199,7 @@ FIRST_PARTY = {
     "web/kept": ("files", "locks", "transcripts"),
     "web/offers": ("game", "options", "policies.policy_file"),
     "web/lobby": (
-        *("checks", "game", "matches.players", "matches.program", "policies.policy_file"),
+        *("checks", "game", "matches.players", "matches.program", "options", "policies.policy_file"),
         *("web.kept", "web.messages", "web.room"),
     ),
     "web/server": ("matches.processes", "web"),

@@ -6,11 +6,14 @@ import asyncio
 import json
 import os
 import random
+import resource
 import signal
+import socket
 import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,12 +21,15 @@ from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 import websockets
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from sleuth_env import holmes, sleuth
 from sleuth_env.cli.commands import main
+from sleuth_env.web.connections import impatient, most_connections
 from sleuth_env.web.guards import Rate, Rates, host_name
-from sleuth_env.web.kept import Folder, parse_token
+from sleuth_env.web.kept import REMARK, Folder, parse_token
 from sleuth_env.web.lobby import Allowed, Limits, Lobby
 from sleuth_env.web.offers import games_offered
 from tests.support.terminal import said
@@ -89,7 +95,7 @@ def test_whole_games_are_played(
         record = module.parse_game(text.text)
         assert record.last_state["actor"] < 0
         assert last["ended"]["deal"] == module.reveal(record.options, record.last_state)
-        assert last["ended"]["seed"] == 1
+        assert last["ended"]["seed"] == "1"
         # With seven players it takes a core for a minute.
         if len(seats) < 7:
             assert httpx.get(f"{address}{last['ended']['replay']}", timeout=PATIENCE).status_code == 200
@@ -180,6 +186,31 @@ def test_a_game_of_several_people_is_not_given_up_by_one(address: str) -> None:
     assert "not over" in answer.json()["error"]
     (alone,) = make_table(address, "sleuth", ["person", "sheet", "sheet"])
     assert httpx.post(f"{address}{alone}/again", json={"seed": None}, timeout=PATIENCE).status_code == 201
+
+
+def test_seeds_are_drawn_by_the_server_from_more_than_anybody_can_try(address: str, tmp_path: Path) -> None:
+    links = [make_table(address, "sleuth", ["person", "sheet", "sheet"], None)[0] for _ in range(8)]
+    kept = [json.loads(path.read_text().rpartition(REMARK)[2]) for path in tmp_path.glob("*.txt")]
+    assert max(about["seed"] for about in kept) > 2**56
+    assert len({about["seed"] for about in kept}) == len(links)
+
+
+def test_where_several_people_play_nobody_chooses_the_next_seed(address: str) -> None:
+    links = make_table(address, "sleuth", ["person", "person", "sheet"], str(2**64 - 1), max_turns=2)
+
+    def again(seed: Any) -> httpx.Response:
+        return httpx.post(f"{address}{links[1]}/again", json={"seed": seed}, timeout=PATIENCE)
+
+    first = json.loads(play_all(address, links)[0][-1])
+    assert first["ended"]["seed"] == str(2**64 - 1)
+    for seed in (None, 8, "8"):
+        answer = again(seed)
+        assert answer.status_code == 400
+        assert 'seed must be "new" where several people play' in answer.json()["error"]
+    assert again("new").status_code == 201
+    second = json.loads(play_all(address, links)[0][-1])
+    assert second["ended"]["seed"] != first["ended"]["seed"]
+    assert second["facts"]["hand"] != first["facts"]["hand"]
 
 
 def test_what_is_not_over_is_not_shown(address: str) -> None:
@@ -324,7 +355,11 @@ WRONG_WISHES: list[tuple[Any, str]] = [
     ({"seed": -1}, "seed must be"),
     ({"seed": 2**53}, "seed must be"),
     ({"seed": True}, "seed must be"),
-    ({"seed": "1"}, "seed must be"),
+    ({"seed": "x"}, "seed must be"),
+    ({"seed": "new"}, "seed must be"),
+    ({"seed": "-1"}, "seed must be"),
+    ({"seed": str(2**64)}, "seed must be"),
+    ({"seed": "1" * 100}, "seed must be"),
     ({"seed": 1.0}, "seed must be"),
     ({"more": 1}, "a request is a JSON object with"),
 ]
@@ -736,12 +771,165 @@ def test_where_nothing_can_be_written_no_table_is_made(tmp_path: Path, monkeypat
 
     wish = {"game": "sleuth", "players": 3, "seats": ["person", "sheet", "sheet"]}
     with serving(tmp_path) as address:
-        (link,) = make_table(address, "sleuth", ["person", "sheet", "sheet"])
         monkeypatch.setattr(Folder, "write", full)
         answer = httpx.post(f"{address}/tables", json=wish, timeout=PATIENCE)
         assert answer.status_code == 503
-        # A game under way goes on.
-        asyncio.run(play(address, link, at_random(1, 0), 3))
+
+
+def test_a_game_that_cannot_be_written_is_kept_in_memory_and_people_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = Folder.write
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device", "x")
+
+    monkeypatch.setattr("sleuth_env.web.lobby.IDLE", 0.0)
+    monkeypatch.setattr("sleuth_env.web.lobby.SWEEP", 0.1)
+
+    async def to_the_end(address: str, link: str) -> list[Message]:
+        heard = []
+        async with connect(address, link) as connection:
+            while not heard or heard[-1].get("ended") is None:
+                heard.append(await received(connection))
+                if heard[-1].get("decision") is not None:
+                    await decide(connection, heard[-1]["decision"], at_random(1, 0)(heard[-1]))
+        return heard
+
+    with serving(tmp_path) as address:
+        (link,) = make_table(address, "sleuth", ["person", "sheet", "sheet"], max_turns=4)
+        monkeypatch.setattr(Folder, "write", full)
+        heard = asyncio.run(to_the_end(address, link))
+        told = [message["why"] for message in heard if message["type"] == "refused"]
+        assert told == ["this game cannot be kept at the moment, and would be lost with the server"]
+        time.sleep(0.5)
+        # Nobody listens any more, and it is still there, to its end.
+        text = httpx.get(f"{address}{link}/text")
+        assert text.status_code == 200
+        assert sleuth.parse_game(text.text).last_state["actor"] < 0
+        monkeypatch.setattr(Folder, "write", usual)
+        time.sleep(0.5)
+        assert [path.name.endswith(".over.txt") for path in tmp_path.glob("*.txt")] == [True]
+
+
+def test_new_games_at_a_table_make_room_for_themselves(tmp_path: Path) -> None:
+    with serving(tmp_path, None, Limits(kept=3)) as address:
+        (link,) = make_table(address, "sleuth", ["person", "sheet", "sheet"], max_turns=1)
+        for seed in range(6):
+            asyncio.run(play(address, link, at_random(1, 0)))
+            answer = httpx.post(f"{address}{link}/again", json={"seed": seed}, timeout=PATIENCE)
+            assert answer.status_code == 201, answer.text
+            assert len(list(tmp_path.glob("*.txt"))) <= 3
+        assert make_table(address, "sleuth", ["person", "sheet", "sheet"])
+
+
+def test_what_a_killed_server_has_begun_to_write_is_cleared_away(tmp_path: Path) -> None:
+    (tmp_path / "x.1-2.partial").write_text("half")
+    with serving(tmp_path):
+        assert list(tmp_path.glob("*.partial")) == []
+
+
+# --- replays ---
+
+
+def test_a_replay_is_made_once_and_whoever_asks_meanwhile_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    go_on = threading.Event()
+
+    def slowly(kept: Any) -> bytes:
+        made.append((kept.table, kept.number))
+        assert go_on.wait(PATIENCE)
+        if len(made) == 1:
+            raise RuntimeError("it fails")
+        return b"<!doctype html><p>the replay</p>"
+
+    monkeypatch.setattr("sleuth_env.web.server.made_apart", slowly)
+    monkeypatch.setattr("sleuth_env.web.server.REPLAY_PATIENCE", 0.1)
+    with serving(tmp_path) as address:
+        (link,) = make_table(address, "sleuth", ["person", "sheet", "sheet"], max_turns=1)
+        asyncio.run(play(address, link, at_random(1, 0)))
+
+        def ask() -> httpx.Response:
+            return httpx.get(f"{address}{link}/replay?game=1", timeout=PATIENCE)
+
+        for _ in range(3):
+            answer = ask()
+            assert (answer.status_code, "is being made" in answer.text) == (200, True)
+            assert "refresh" in answer.text
+        assert len(made) == 1
+        go_on.set()
+        time.sleep(0.3)
+        assert ask().status_code == 500
+        while "is being made" in (answer := ask()).text:
+            time.sleep(0.1)
+        assert answer.text.endswith("the replay</p>")
+        assert ask().text == answer.text
+        assert len(made) == 2
+
+
+# --- connections ---
+
+
+@contextmanager
+def answering(most: int, patience: float) -> Iterator[int]:
+    """Run a server with few connections, and yield its port."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.accept"})
+            await asyncio.sleep(4 * patience)
+            await send({"type": "websocket.send", "text": "still here"})
+        elif scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+            await send({"type": "http.response.body", "body": b""})
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    http = impatient(AutoHTTPProtocol, most, patience)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", http=http, timeout_graceful_shutdown=1))
+    thread = threading.Thread(target=server.run, args=([listening],))
+    thread.start()
+    try:
+        yield listening.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+
+
+@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "])
+def test_a_connection_that_asks_for_nothing_is_closed(said: bytes) -> None:
+    with answering(100, 0.3) as port, socket.create_connection(("127.0.0.1", port), PATIENCE) as silent:
+        silent.sendall(said)
+        assert silent.recv(100) == b""
+        assert httpx.get(f"http://127.0.0.1:{port}/").status_code == 200
+
+
+def test_a_connection_that_has_asked_stays() -> None:
+    async def listen(port: int) -> str:
+        async with websockets.connect(f"ws://127.0.0.1:{port}/") as connection:
+            return str(await connection.recv())
+
+    with answering(100, 0.2) as port:
+        assert asyncio.run(listen(port)) == "still here"
+
+
+def test_of_too_many_connections_the_last_are_closed_at_once() -> None:
+    with answering(3, PATIENCE) as port:
+        first = [socket.create_connection(("127.0.0.1", port), PATIENCE) for _ in range(3)]
+        time.sleep(0.2)
+        with socket.create_connection(("127.0.0.1", port), PATIENCE) as late:
+            assert late.recv(100) == b""
+        for one in first:
+            one.close()
+        time.sleep(0.2)
+        assert httpx.get(f"http://127.0.0.1:{port}/").status_code == 200
+
+
+def test_files_are_left_for_games() -> None:
+    most = most_connections()
+    assert most >= 100
+    assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] > most
 
 
 # --- the command ---
@@ -771,6 +959,8 @@ WRONG_WORDS: list[tuple[Sequence[str], str]] = [
     (["--allow-origin", "https://games.example/page"], "--allow-origin must be like"),
     (["--allow-player", "sheet"], "everybody may choose bots anyway"),
     (["--allow-player", "exec:nothing-of-this-name"], "there is no program"),
+    (["--allow-player", "nobody"], "--allow-player: "),
+    (["--allow-player", "nothing.safetensors"], "--allow-player: "),
     (["--folder", "/dev/null/games"], "games cannot be kept there"),
     (["--tables", "0"], "argument --tables"),
 ]

@@ -135,6 +135,11 @@ def _lobby(args: argparse.Namespace) -> Lobby:
         if names_program(name):
             check_program(name)
     allowed = Allowed.named(args.allow_player, args.greedy, args.allow_pickle)
+    try:
+        # Looked for now: later it would be said to whoever makes a table.
+        _ = allowed.playable
+    except ValueError as error:
+        raise CommandError(f"--allow-player: {error}") from error
     folder = default_folder() if args.folder is None else Path(args.folder)
     try:
         return Lobby(folder, allowed, Limits(tables=args.tables, kept=args.keep))
@@ -160,12 +165,17 @@ def _is_loopback(host: str) -> bool:
 def _serve(lobby: Lobby, listening: socket.socket, origins: Sequence[str], hosts: Sequence[str]) -> None:
     """Answer requests until a signal comes, which is then handled as anywhere else."""
     import uvicorn
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+    from ..web.connections import impatient, most_connections
     from ..web.server import make_app
 
     app: Any = make_app(lobby, origins, hosts)
     config = uvicorn.Config(
         app,
+        http=impatient(AutoHTTPProtocol, most_connections()),
+        # Whoever connects could say that they are somebody else.
+        proxy_headers=False,
         log_level="error",
         access_log=False,
         server_header=False,

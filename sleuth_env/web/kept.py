@@ -107,6 +107,9 @@ class Folder:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._lock = locked(path, "keeps its games there")
         self.path = path
+        for leftover in path.glob("*.partial"):
+            # Of a server that was killed while it wrote.
+            leftover.unlink(missing_ok=True)
         self.most = most
         self._number = sum(1 for _ in self._files())
 
@@ -157,14 +160,14 @@ class Folder:
         """Delete the oldest games where there are too many, those that are over first.
 
         Args:
-            playing: the names of tables of which nothing is deleted.
+            playing: the names of tables of which nothing is deleted but games that are over.
         """
         if self._number < self.most:
             return
         ages = []
         for table, number, over in self._files():
             path = self._path(table, number, over)
-            if table not in playing:
+            if over or table not in playing:
                 ages.append((not over, path.stat().st_mtime if path.exists() else 0.0, path))
         self._number = sum(1 for _ in self._files())
         for _, _, path in sorted(ages)[: self._number - self.most + 1]:

@@ -9,6 +9,7 @@ event loop never waits for a bot.
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 import sys
 import time
@@ -16,6 +17,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hmac import compare_digest
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,18 +26,26 @@ from ..checks import one_line, shown
 from ..game import GAMES, Game, Transcribed, load_game, make_options, needed
 from ..matches.players import make_players
 from ..matches.program import close_programs, names_program, program_name
+from ..options import OptionError
 from ..policies.policy_file import pretrained_names
 from .kept import About, DamagedError, Folder, Kept, new_name, new_secret, parse_token
-from .messages import PERSON, closed
+from .messages import PERSON, closed, refused
 from .room import Room, seats_of_people
 
 T = TypeVar("T")
+# No game has more.
+MOST_PLAYERS = 8
 # Seconds for which a game without listeners stays in memory.
 IDLE = 60.0
 # Seconds between two looks for such games.
 SWEEP = 10.0
-SEED_BITS = 32
+# Of a seed that is drawn: with fewer, whoever sees a hand could try all deals and find the one that it is of.
+SEED_BITS = 64
+# The greatest seed that is a number in JSON; greater ones are texts of digits.
 MOST_SEED = 2**53 - 1
+_DIGITS = re.compile(r"\d{1,20}", re.ASCII)
+# In the place of a seed: one that nobody knows yet.
+NEW = "new"
 # Messages that wait for a listener who is too slow to take them.
 MOST_WAITING = 64
 # Threads for games with players that may take their time, such as programs.
@@ -101,11 +111,49 @@ class Allowed:
             found[f"{label} ({same + 1})" if same else label] = name
         return cls(found, greedy, allow_pickle)
 
+    @cached_property
+    def playable(self) -> dict[str, list[str]]:
+        """What people are shown of those who can play a game, by the game.
+
+        Raises:
+            ValueError: one of them can play no game with any number of players.
+        """
+        games = {label: _games_of(name, self.greedy, self.allow_pickle) for label, name in self.names.items()}
+        return {game: [label for label, those in games.items() if game in those] for game in GAMES}
+
     def public(self, text: str) -> str:
         """Return a message in which these players are called what people are shown."""
         for label, name in self.names.items():
             text = text.replace(name, label)
         return text
+
+
+def _games_of(name: str, greedy: bool, allow_pickle: bool) -> list[str]:
+    """Return the games that a player can play, with some number of players.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if names_program(name):
+        return list(GAMES)  # what a program plays it says when it is started
+    found = []
+    errors = []
+    for game in map(load_game, GAMES):
+        for number in range(2, MOST_PLAYERS + 1):
+            try:
+                options = game.Options(num_players=number)
+            except OptionError:
+                continue
+            try:
+                make_players(game, options, [name], greedy, allow_pickle)
+            except ValueError as error:
+                errors.append(error)
+            else:
+                found.append(game.NAME)
+                break
+    if not found:
+        raise errors[0]
+    return found
 
 
 @dataclass(eq=False)
@@ -151,6 +199,7 @@ class Place:
     left_at: float = field(default_factory=time.monotonic)
     playing: asyncio.Task[None] | None = None
     failed: set[int] = field(default_factory=set)  # seats whose failures have been reported
+    unkept: bool = False  # whether its file does not have the last moves
 
     def deliver(self, seat: int, message: str) -> None:
         """Hand a message to all who listen to a seat."""
@@ -186,6 +235,7 @@ class Lobby:
         self._quick = ThreadPoolExecutor(1, "sleuth-bots")
         self._slow = ThreadPoolExecutor(SLOW_THREADS, "sleuth-players")
         self._cannot_keep = False
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     # --- from the start to the end ---
 
@@ -206,6 +256,7 @@ class Lobby:
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
         """Look after the tables in the meantime; at the end nothing is left to be saved."""
+        self._loop = asyncio.get_running_loop()
         sweeper = asyncio.create_task(self._sweep())
         try:
             yield
@@ -223,12 +274,16 @@ class Lobby:
         while True:
             await asyncio.sleep(SWEEP)
             for place in list(self._places.values()):
+                if place.unkept and not place.lock.locked():
+                    self._keep(place, place.room.text)
                 if time.monotonic() - place.left_at > IDLE:
                     self._drop(place)
 
     def _drop(self, place: Place) -> bool:
         """Let a game go from memory if nobody needs it there; return whether it has gone."""
         if place.listeners or place.playing is not None or place.lock.locked():
+            return False
+        if place.unkept and not self._keep(place, place.room.text):
             return False
         if self._places.pop(place.name, None) is not None:
             close_programs(place.room.sitting.table.bots)
@@ -305,16 +360,19 @@ class Lobby:
 
         Args:
             token: of a seat.
-            seed: settles the game; None: the same as before.
+            seed: settles the game; None: the same as before; `NEW`: one that is drawn, as it must be
+                where several people play.
 
         Raises:
             LobbyError: the game is not over, and somebody else plays, too; or the seed is wrong.
         """
         place, _ = await self.find(token)
-        new_seed = place.about.seed if seed is None else _read_seed(seed)
+        new_seed = place.about.seed if seed is None else _read_seed(None if seed == NEW else seed)
         async with place.lock:
             if not place.room.finished and len(place.room.people) > 1:
                 raise LobbyError(f"{UNFINISHED}, and you do not play alone")
+            if seed != NEW and len(place.room.people) > 1:
+                raise LobbyError(f'seed must be "{NEW}" where several people play: whoever knows a seed knows the deal')
             await self._in_thread(self._quick, lambda: self._begin_again(place, new_seed))
             listening = {listener.seat for listener in place.listeners}
             shown = await self._in_thread(place.pool, lambda: {seat: place.room.listen(seat) for seat in listening})
@@ -326,6 +384,7 @@ class Lobby:
         """Put a new game in the place of one that is over, or that is given up."""
         about = replace(place.about, seed=seed)
         number = place.number + 1
+        self.folder.make_room(self._places)
         room, pool = self._room(place.name, number, about, place.room.options, None)
         try:
             self.folder.write(place.name, number, False, about, room.text)
@@ -501,14 +560,28 @@ class Lobby:
             listener.take(closed("a player has failed, and the game cannot go on; it has been kept"))
             listener.take(None)
 
-    def _keep(self, place: Place, text: str) -> None:
-        """Write a game; where that fails it goes on, and a line tells of it once."""
+    def _keep(self, place: Place, text: str) -> bool:
+        """Write a game, and return whether that was possible; if not it goes on in memory, and people are told."""
         try:
             self.folder.write(place.name, place.number, place.room.finished, place.about, text)
         except OSError as error:
             if not self._cannot_keep:
                 complain(f"games cannot be kept: {error.filename}: {error.strerror}")
             self._cannot_keep = True
+            if not place.unkept:
+                place.unkept = True
+                self._tell(place, "this game cannot be kept at the moment, and would be lost with the server")
+            return False
+        if place.unkept:
+            self._tell(place, "this game is kept again")
+        place.unkept = self._cannot_keep = False
+        return True
+
+    def _tell(self, place: Place, what: str) -> None:
+        """Tell everybody at a table something that is not of the game, from whatever thread."""
+        if self._loop is not None:
+            for seat in place.room.people:
+                self._loop.call_soon_threadsafe(place.deliver, seat, refused(what))
 
     # --- games that are over ---
 
@@ -520,7 +593,12 @@ class Lobby:
             LobbyError: it is not over.
         """
         name, secret = parse_token(token)
-        kept = await self._in_thread(self._quick, lambda: self._read(name, number)) if name else None
+        place = self._places.get(name)
+        if place is not None and place.room.finished and number in (0, place.number):
+            # Its file may not have the last moves.
+            kept: Kept | None = Kept(name, place.number, True, place.about, place.room.text)
+        else:
+            kept = await self._in_thread(self._quick, lambda: self._read(name, number)) if name else None
         if kept is None or _seat_of(kept.about, secret) < 0:
             raise UnknownTableError(LOST)
         if not kept.over:
@@ -561,8 +639,10 @@ def _read_seats(seats: Any, num_players: int) -> list[str]:
 def _read_seed(seed: Any) -> int:
     if seed is None:
         return secrets.randbits(SEED_BITS)
+    if isinstance(seed, str) and _DIGITS.fullmatch(seed) and int(seed) < 2**64:
+        return int(seed)
     if type(seed) is not int or not 0 <= seed <= MOST_SEED:
-        raise LobbyError(f"seed must be a whole number from 0 to {MOST_SEED}, or null")
+        raise LobbyError(f"seed must be a whole number from 0 to {MOST_SEED}, or digits up to {2**64 - 1}, or null")
     return seed
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..game import GAMES, Game, OnBoard, Told, load_game, needed
@@ -16,13 +16,13 @@ _SOME = re.compile(r"\d+(?:, \d+)* or (\d+)\b")
 _LEAST = re.compile(r"\d+")
 
 
-def games_offered(others: Iterable[str] = ()) -> dict[str, Any]:
+def games_offered(others: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
     """Return what the page on which a table is made has to know.
 
     Args:
-        others: players besides the bots and policies of the package.
+        others: players besides the bots and policies of the package, by the game that they can play.
     """
-    return {"games": [_game(load_game(name), list(others)) for name in GAMES]}
+    return {"games": [_game(load_game(name), list((others or {}).get(name, ()))) for name in GAMES]}
 
 
 def _game(game: Game, others: list[str]) -> dict[str, Any]:

@@ -245,7 +245,8 @@ class Room:
                 "lines": [*self.sitting.ending(seat), *failed],
                 "deal": needed(self.game, Transcribed).reveal(self.options, self.sitting.table.states[0]),
                 "replay": self._replay.get(seat, ""),
-                "seed": self.sitting.seed,
+                # As a text: a number of JSON may not hold it.
+                "seed": str(self.sitting.seed),
             }
         return self._ended[seat]
 

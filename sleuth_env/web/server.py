@@ -12,6 +12,7 @@ import hashlib
 import json
 import mimetypes
 import re
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -42,6 +43,17 @@ MOST_MESSAGE = 2_048
 MESSAGES = (40, 10)
 TABLES = (20, 0.5)
 REPLAYS = (10, 0.2)
+# Replays that are kept in memory, and those that wait to be made.
+KEPT_REPLAYS = 8
+MOST_WAITING = 16
+# Seconds for which whoever asks for a replay waits before they are told that it is being made.
+REPLAY_PATIENCE = 4.0
+BEING_MADE = b"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<meta http-equiv="refresh" content="2"><title>Replay</title></head>
+<body><p role="status">The replay is being made. With many players it takes a minute or two; this page shows it then.
+</p></body></html>
+"""
 # Codes with which a connection is closed: it asks for too much, it may come back later, what it asks for is
 # not there, something has failed here.
 POLICY_VIOLATION = 1008
@@ -64,7 +76,9 @@ class Pages:
         self._replays = Rates(*REPLAYS)
         # A replay takes a core for seconds.
         self._one_replay = asyncio.Semaphore(1)
-        self._offers = games_offered(lobby.allowed.names)
+        # Those that are being made or have been, by table and number of the game, the newest last.
+        self._made: OrderedDict[tuple[str, int], asyncio.Task[bytes]] = OrderedDict()
+        self._offers = games_offered(lobby.allowed.playable)
 
     # --- pages ---
 
@@ -102,12 +116,35 @@ class Pages:
     async def replay(self, request: Request) -> Response:
         """Return the replay of a game that is over."""
         kept = await self._over(request)
-        if not self._replays.allows(_address(request)):
-            raise BusyError("too many replays have been asked for from here; wait a little")
+        game = kept.table, kept.number
+        making = self._made.get(game)
+        if making is None:
+            if not self._replays.allows(_address(request)):
+                raise BusyError("too many replays have been asked for from here; wait a little")
+            if sum(not other.done() for other in self._made.values()) >= MOST_WAITING:
+                raise BusyError("too many replays are being made; wait a little")
+            making = self._made[game] = asyncio.create_task(self._make(kept))
+            self._forget_replays()
+        self._made.move_to_end(game)
+        # It goes on whether somebody waits for it or not: whoever asks again finds it.
+        await asyncio.wait({making}, timeout=REPLAY_PATIENCE)
+        if not making.done():
+            return HTMLResponse(BEING_MADE)
+        if making.exception() is not None:
+            del self._made[game]
+        content = making.result()
+        return HTMLResponse(content, headers={"Content-Security-Policy": _policy_of(content)})
+
+    async def _make(self, kept: Kept) -> bytes:
+        """Make the replay of a game, one at a time."""
         async with self._one_replay:
-            content = await run_in_threadpool(lambda: made_apart(kept))
-        headers = {"Content-Security-Policy": _policy_of(content)}
-        return HTMLResponse(content, headers=headers)
+            return await run_in_threadpool(lambda: made_apart(kept))
+
+    def _forget_replays(self) -> None:
+        """Let the oldest replays go from memory."""
+        done = [game for game, making in self._made.items() if making.done()]
+        for game in done[: max(len(self._made) - KEPT_REPLAYS, 0)]:
+            del self._made[game]
 
     async def text(self, request: Request) -> Response:
         """Return the text of a game that is over."""
@@ -137,7 +174,7 @@ class Pages:
             await self._talk(connection, place, listener)
         except Exception as error:
             # A connection that breaks off in the midst of a message is no fault.
-            if connection.client_state != WebSocketState.DISCONNECTED:
+            if WebSocketState.DISCONNECTED not in (connection.client_state, connection.application_state):
                 complain(f"a connection has failed: {type(error).__name__}: {error}")
                 await _end(connection, "something has failed; the game has been kept", FAILED)
         finally:
@@ -272,7 +309,8 @@ def _address(request: Request) -> str:
 async def _refuse(request: Request, error: Exception) -> Response:
     """Answer a request that cannot be met."""
     status = 404 if isinstance(error, UnknownTableError) else 503 if isinstance(error, BusyError) else 400
-    if request.method == "GET" and status == 404:
+    # A person sees what a page answers, and a program what it has asked for.
+    if request.method == "GET":
         return PlainTextResponse(f"{error}\n", status)
     return JSONResponse({"error": str(error)}, status)
 
