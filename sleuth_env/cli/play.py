@@ -133,7 +133,8 @@ def _session(args: argparse.Namespace, options: Any, opponents: str, begun: Begu
     """Make the session of a new game, or of one that is gone on with, see `Session`."""
     seat = 0 if args.seat is None else args.seat
     check_number("--seat", seat, 0, options.num_players - 1, CommandError)
-    seed = secrets.randbits(32) if args.seed is None else args.seed
+    # More than a program among the opponents could try to find out how the cards lie.
+    seed = secrets.randbits(64) if args.seed is None else args.seed
     names = _opponent_names(options, opponents)
     check_writable(args.save)
     check_no_player(args.save, args.game, names)
