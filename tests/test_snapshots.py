@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from sleuth_env import sleuth_v0
+from sleuth_env import SoloEnv, SoloVectorEnv, sleuth_v0
 from tests.support.playing import a_legal_action, an_illegal_action, everything_shown, play, play_out
 
 raw_or_wrapped = pytest.mark.parametrize("make", [sleuth_v0.raw_env, sleuth_v0.env], ids=["raw", "wrapped"])
@@ -217,3 +218,25 @@ def test_a_refused_snapshot_does_not_count_as_a_reset() -> None:
         env.set_state({})
     with pytest.raises(AttributeError, match="cannot be accessed before reset"):
         env.agent_selection  # noqa: B018
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_snapshot_that_contradicts_itself_is_refused_though_its_digest_is_blank(many: bool) -> None:
+    settings: dict[str, Any] = {"opponents": "random", "num_players": 3}
+    env: Any = SoloVectorEnv(2, **settings) if many else SoloEnv(**settings)
+    env.reset(seed=3)
+    begun = env.get_state()
+    while not np.any(env.get_state().more["over"]):
+        masks = env.action_masks()
+        env.step(masks.argmax(axis=1) if many else int(masks.argmax()))
+    ended = env.get_state()
+    before = pickle.dumps(ended)
+    left = np.zeros_like(begun.more["left"])
+    left[0] = True
+    over = np.zeros(2, np.bool_) if many else False
+    for state, changed in ((begun, {"left": left}), (ended, {"over": over})):
+        with pytest.raises(ValueError, match=next(iter(changed))):
+            env.set_state(replace(state, more={**state.more, **changed}, digest=""))
+    assert pickle.dumps(env.get_state()) == before
+    for state in (begun, ended):
+        env.set_state(state)

@@ -323,6 +323,9 @@ class LearnerTable(Table):
     def _check_seats(self, more: Mapping[str, Any], states: Records) -> None:
         """Check that there is a learner in one seat of each game, whose decision it is unless the game is over.
 
+        Games are left for the time of a step only. A game that is over, though its episode is not, has
+        ended before the learner's first decision.
+
         Raises:
             ValueError: something else is the case.
         """
@@ -331,8 +334,14 @@ class LearnerTable(Table):
             raise misfit("seats", more["seats"])
         if not more["dealt"].all():
             raise misfit("dealt", more["dealt"])
-        if not ((states["actor"] == learners) | (states["actor"] < 0) | more["left"]).all():
+        if more["left"].any():
+            raise misfit("left", more["left"])
+        finished = states["actor"] < 0
+        if not ((states["actor"] == learners) | finished).all():
             raise misfit("learners", learners)
+        over = np.asarray(more.get("over", False))
+        if (finished & ~over & (more["decisions"][self._all, learners] > 0)).any():
+            raise misfit("over", over)
 
     def must_be_dealt(self) -> None:
         """Raise ResetNeeded unless there is a game in every row, and ClosedEnvironmentError as `must_be_open` does."""
