@@ -39,7 +39,7 @@ FIELDS = ("random", "cautious", "sheet")
 VARIANTS = {"base": {}, "super_sleuth": {"super_sleuth": True}}
 TITLES = {"base": "Base game", "super_sleuth": "Super Sleuth"}
 # Deals by the number of players; each is played once from every seat.
-DEALS = {3: 400, 4: 250, 5: 80, 6: 30, 7: 10}
+DEALS = {3: 400, 4: 250, 5: 80, 6: 300, 7: 10}
 SEED = 7
 DASH = "\u2013"  # the dash of ranges
 
