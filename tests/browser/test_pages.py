@@ -285,6 +285,33 @@ def test_the_focus_stays_where_it_was_when_the_table_is_drawn_again(visitor: New
     assert person.page.get_attribute('[data-leads="ask +2"]', "aria-pressed") == "true"
 
 
+@pytest.mark.parametrize("size", [DESK, PHONE])
+@pytest.mark.parametrize(("game", "bot"), [("sleuth", "sheet"), ("holmes", "counter")])
+def test_what_has_just_happened_stands_beside_what_is_asked(
+    visitor: NewVisitor, make_table: Make, size: tuple[int, int], game: str, bot: str
+) -> None:
+    person = visitor(size)
+    [link] = make_table(game, ["person", bot, bot, bot], 5)
+    person.sit_down(link)
+    rng = random.Random(3)
+    told = max(0, len(person.table["log"]) - 4)
+    for _ in range(6):
+        lines = [line.strip() for line in person.table["log"][told:]][-4:]
+        shown = person.page.locator("[data-just-now] li")
+        assert shown.all_text_contents() == lines
+        for selector in ("[data-prompt]", *(["[data-just-now]"] if lines else [])):
+            box = person.page.locator(selector).bounding_box()
+            assert box is not None
+            assert box["y"] >= 0
+            assert box["y"] + box["height"] <= size[1]
+        # The log is read out; what repeats it is not.
+        assert not person.page.locator("[aria-live] [data-just-now], [role=status] [data-just-now]").count()
+        assert not person.violations()
+        before = len(person.table["log"])
+        person.act(careful_action(rng, person.table))
+        told = before if len(person.table["log"]) > before else told
+
+
 def test_a_newcomer_makes_a_table_by_mouse_and_plays(visitor: NewVisitor) -> None:
     person = visitor(PHONE)
     person.visit("/")

@@ -150,8 +150,10 @@ async function choose(action) {
   if (why && !(await isSure(action, why))) return;
   // The table may have changed while the question stood there.
   if (page.table.decision !== decision) return;
-  if (send({ type: "act", decision, action })) page.sent = decision;
-  else notice("Not connected: it was not done.");
+  if (!send({ type: "act", decision, action })) return notice("Not connected: it was not done.");
+  page.sent = decision;
+  // What happens next is told at the top; whoever reads elsewhere while others play is left there.
+  document.querySelector(".region-status").scrollIntoView({ block: "nearest" });
 }
 
 function isSure(action, why) {

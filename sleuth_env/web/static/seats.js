@@ -69,16 +69,38 @@ export function thingList(title, things, none = "") {
  * @param {Object} table a table message
  * @param {string} where the turn, in words
  * @param {string} waiting what is said while the viewer has nothing to decide
+ * @param {string[]} news the last lines of the log, as far as they are new
  * @returns {Node[]}
  */
-export function statusLines(table, where, waiting) {
+export function statusLines(table, where, waiting, news) {
   const asked = table.legal.length > 0;
   const prompt = asked ? table.prompt.replace(/ \(Enter: [a-z]+\)$/, "") : table.ended ? "the game is over" : waiting;
   return [
     make("p", { class: "where" }, where),
+    justNow(news),
     make("h2", { class: asked ? "prompt prompt-asked" : "prompt", "data-prompt": true }, prompt[0].toUpperCase() + prompt.slice(1)),
     ...(asked ? table.announcement : []).map((line) => make("p", { class: "announcement" }, line)),
   ];
+}
+
+/** Repeat what has just been told, for eyes: the log, which may be far below, is what is read out. */
+function justNow(news) {
+  if (!news.length) return null;
+  return make(
+    "div",
+    { class: "just-now", "data-just-now": true },
+    make("p", { class: "just-now-title", id: "just-now" }, "Just now"),
+    make("ul", { "aria-labelledby": "just-now" }, news.map((line) => toldLine(line))),
+  );
+}
+
+/**
+ * Make a line of what was told; what only the viewer was told is marked.
+ * @param {string} line as the message has it
+ * @returns {HTMLElement}
+ */
+export function toldLine(line) {
+  return make("li", { class: line.startsWith("    ") ? "log-private" : null }, line.trim());
 }
 
 /**

@@ -23,7 +23,7 @@ export function drawSleuth(root, table, tools) {
   const turn = table.players.find((player) => player.label === facts.turn);
   const waiting = facts.turn === "you" ? "Your turn goes on: wait for the others" : `Wait: it is the turn of ${seatWords(turn)}`;
   return {
-    status: statusLines(table, where, waiting),
+    status: statusLines(table, where, waiting, tools.news),
     players: [regionHead("Players"), make("ol", { class: "players" }, table.players.map((player) => sleuthPlayer(player, table)))],
     actions: tools.choose && table.legal.length ? sleuthActions(table, tools) : [],
     hand: sleuthHand(facts),
