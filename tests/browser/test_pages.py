@@ -275,6 +275,55 @@ def test_a_lost_connection_comes_back_by_itself(visitor: NewVisitor, make_table:
     check_page(person)
 
 
+def test_a_connection_that_is_refused_is_tried_again_by_hand_only(visitor: NewVisitor, make_table: Make) -> None:
+    person = visitor()
+    [link] = make_table("sleuth", ["person", "sheet", "sheet"], 5)
+    tries: list[Any] = []
+
+    def refuse(route: Any) -> None:
+        tries.append(route)
+        if len(tries) > 2:
+            route.connect_to_server()
+            return
+        route.send('{"type":"closed","why":"too many listen to this seat"}')
+        route.close(code=1013)
+
+    person.page.route_web_socket("**/socket", refuse)
+    person.visit(link)
+    for number in (1, 2):
+        person.page.wait_for_selector("#retry:not([hidden])")
+        assert person.page.inner_text("#notice") == "Closed: too many listen to this seat"
+        assert not person.violations()
+        person.page.wait_for_timeout(1200)
+        assert len(tries) == number
+        person.page.click("#retry-now")
+    person.wait_for_turn()
+    assert person.page.inner_text("#notice") == ""
+    assert person.page.locator("#retry").is_hidden()
+
+
+@pytest.mark.parametrize("code", [1011, 1012])
+def test_a_connection_that_is_closed_at_once_is_tried_ever_more_seldom(
+    visitor: NewVisitor, make_table: Make, code: int
+) -> None:
+    person = visitor()
+    [link] = make_table("sleuth", ["person", "sheet", "sheet"], 5)
+    tries: list[Any] = []
+
+    def close(route: Any) -> None:
+        tries.append(route)
+        # A server that is restarted says so, too.
+        if code == 1012:
+            route.send('{"type":"closed","why":"the server is being restarted"}')
+        route.close(code=code)
+
+    person.page.route_web_socket("**/socket", close)
+    person.visit(link)
+    person.page.wait_for_function("() => document.getElementById('notice').textContent.includes('again in 2 s')")
+    assert len(tries) == 3
+    assert person.page.locator("#retry").is_hidden()
+
+
 def test_the_focus_stays_where_it_was_when_the_table_is_drawn_again(visitor: NewVisitor, make_table: Make) -> None:
     person = visitor()
     [link] = make_table("sleuth", ["person", "sheet", "sheet"], 5, first_player="seat_0")

@@ -7,13 +7,14 @@ import { drawTable } from "./table.js";
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 15000;
 const QUIET = 150;
-// Codes with which a connection is closed for good: it broke the rules, or there is no such table.
-const FINAL_CODES = [1008, 4404];
+// The code with which a server that is being restarted closes its connections.
+const RESTARTED = 1012;
 const byId = (id) => document.getElementById(id);
 
 const page = {
   socket: null,
   wait: FIRST_WAIT,
+  closed: null, // why the server has closed the connection
   table: null,
   hello: null,
   odds: null, // { odds, questions, why } of the table that is shown
@@ -34,19 +35,29 @@ function socketAddress() {
 function connect() {
   const socket = new WebSocket(socketAddress());
   page.socket = socket;
-  socket.addEventListener("open", () => {
-    page.wait = FIRST_WAIT;
-    page.sent = null;
-    notice("");
-    byId("table").dataset.connected = "true";
-  });
+  page.closed = null;
+  byId("retry").hidden = true;
   socket.addEventListener("message", (event) => receive(JSON.parse(event.data)));
-  socket.addEventListener("close", (event) => !FINAL_CODES.includes(event.code) && lost());
+  socket.addEventListener("close", (event) => {
+    delete byId("table").dataset.connected;
+    page.sent = null;
+    if (page.closed !== null && event.code !== RESTARTED) refusedForGood();
+    else lost();
+  });
+}
+
+/** Leave it to the person to try again: the server has said why it will not go on. */
+function refusedForGood() {
+  notice(closedWords());
+  byId("retry").hidden = false;
+}
+
+function closedWords() {
+  return `Closed: ${page.closed}`;
 }
 
 /** Try again after a while that grows, until the server is there again. */
 function lost() {
-  delete byId("table").dataset.connected;
   notice(`The connection is lost. Trying again in ${Math.ceil(page.wait / 1000)} s; the game goes on where it was.`);
   setTimeout(connect, page.wait);
   page.wait = Math.min(page.wait * 2, LONGEST_WAIT);
@@ -67,6 +78,9 @@ const RECEIVERS = {
     if (message.decision !== page.sent) page.sent = null;
     page.table = message;
     page.marks = new Marks(marksKey(message), keeping());
+    // Only a connection on which something has come is a good one.
+    page.wait = FIRST_WAIT;
+    byId("table").dataset.connected = "true";
     notice("");
     askForOdds();
     draw();
@@ -82,7 +96,8 @@ const RECEIVERS = {
     draw();
   },
   closed(message) {
-    notice(`Closed: ${message.why}`);
+    page.closed = String(message.why);
+    notice(closedWords());
   },
 };
 
@@ -150,7 +165,7 @@ async function choose(action) {
   if (why && !(await isSure(action, why))) return;
   // The table may have changed while the question stood there.
   if (page.table.decision !== decision) return;
-  if (!send({ type: "act", decision, action })) return notice("Not connected: it was not done.");
+  if (!send({ type: "act", decision, action })) return notice(["Not connected: it was not done.", page.closed === null ? "" : closedWords()].join(" ").trim());
   page.sent = decision;
   // What happens next is told at the top; whoever reads elsewhere while others play is left there.
   document.querySelector(".region-status").scrollIntoView({ block: "nearest" });
@@ -229,5 +244,9 @@ byId("rules").addEventListener("click", showRules);
 byId("erase").addEventListener("click", () => {
   page.marks?.clear();
   draw();
+});
+byId("retry-now").addEventListener("click", () => {
+  notice("");
+  connect();
 });
 connect();
