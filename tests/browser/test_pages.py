@@ -187,6 +187,7 @@ def test_after_the_end_the_same_cards_or_others_are_dealt(visitor: NewVisitor, m
     person.sit_down(link)
     first = person.table["facts"]["hand"]
     play(person, random.Random(1), careful_action)
+    assert person.page.inner_text("#seed") == "3"
     for button, same in (("#again", True), ("#again-other", False)):
         before = len(person.tables)
         person.page.click(button)
@@ -430,6 +431,13 @@ def test_two_people_play_at_one_table(visitor: NewVisitor) -> None:
     for person in (host, guest):
         check_page(person)
         check_end(person)
+        # Nobody may deal cards that somebody knows.
+        assert person.page.locator("#after button").all_text_contents() == ["New game"]
+    asked: list[Any] = []
+    guest.page.route("**/again", lambda route: asked.append(route.request.post_data_json) or route.fulfill(json={}))
+    with guest.page.expect_response("**/again"):
+        guest.page.click("#again-other")
+    assert asked == [{"seed": "new"}]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

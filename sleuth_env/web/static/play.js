@@ -7,6 +7,10 @@ import { drawTable } from "./table.js";
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 15000;
 const QUIET = 150;
+// Who sits in a seat of a person, as a table message has it.
+const PEOPLE = ["you", "person"];
+// What is asked for in the place of a seed that the server is to draw.
+const OTHER_CARDS = "new";
 // The code with which a server that is being restarted closes its connections.
 const RESTARTED = 1012;
 const byId = (id) => document.getElementById(id);
@@ -215,17 +219,31 @@ function drawAfter(table) {
       "div",
       { class: "choices" },
       make("a", { class: "button button-main", href: table.ended.replay, id: "replay" }, "Look at the replay"),
-      make("button", { type: "button", class: "button", id: "again", onclick: () => again(null) }, "New game, the same cards"),
-      make("button", { type: "button", class: "button", id: "again-other", onclick: () => again(anySeed()) }, "New game, other cards"),
+      newGames(table),
       make("a", { class: "button", href: `${location.pathname}/text`, id: "text" }, "The game as text"),
     ),
+    ...seedLine(table.ended.seed),
   );
 }
 
-function anySeed() {
-  return crypto.getRandomValues(new Uint32Array(1))[0];
+/** Where several people play, nobody may deal cards that somebody knows. */
+function newGames(table) {
+  const button = (id, seed, words) => make("button", { type: "button", class: "button", id, onclick: () => again(seed) }, words);
+  const people = table.players.filter(({ who }) => PEOPLE.includes(who));
+  if (people.length > 1) return [button("again-other", OTHER_CARDS, "New game")];
+  return [button("again", null, "New game, the same cards"), button("again-other", OTHER_CARDS, "New game, other cards")];
 }
 
+/** A seed has up to 20 digits, more than a number here can hold: it is a text, and stays one. */
+function seedLine(seed) {
+  if (seed === undefined || seed === null) return [];
+  return [make("p", { class: "muted after-seed" }, "Seed of these cards: ", make("span", { id: "seed" }, String(seed)))];
+}
+
+/**
+ * Ask for a new game at this table.
+ * @param {?string} seed null: the same cards
+ */
 async function again(seed) {
   try {
     const answer = await fetch(`${location.pathname}/again`, {
