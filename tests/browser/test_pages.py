@@ -362,6 +362,47 @@ def test_what_has_just_happened_stands_beside_what_is_asked(
         told = before if len(person.table["log"]) > before else told
 
 
+def test_it_is_shown_which_card_pays_for_a_question(visitor: NewVisitor, make_table: Make) -> None:
+    person = visitor()
+    [link] = make_table("sleuth", ["person", "sheet", "sheet"], 5, first_player="seat_0")
+    person.sit_down(link)
+    person.page.click('[data-leads="ask +1"]')
+    button = person.page.locator('[data-action^="ask +1"]').first
+    card = (button.get_attribute("data-action") or "").split()[-1]
+    paid = f"paid with {spoken_card(card)}"
+    assert button.get_attribute("title") == f"Asks at once, {paid}"
+    words = button.locator(".hover-words")
+    assert words.is_hidden()
+    button.hover()
+    assert words.inner_text() == paid
+    assert not person.violations()
+    assert "pays with the only card that can" in person.page.inner_text(".question-legend")
+    several = person.page.locator('[data-leads^="ask +1 "]').first
+    assert "cards can pay" in (several.get_attribute("title") or "")
+    while not person.table["facts"]["seats"]["+1"]["answers"]:
+        asked = [name for name in person.table["legal"] if name.startswith("ask +1")]
+        person.act(asked[0] if asked else careful_action(random.Random(2), person.table))
+    while not any(name.startswith("ask +1") for name in person.table["legal"]):
+        person.act("pass")
+    person.page.click('[data-leads="ask +1"]')
+    assert "answered before" in person.page.inner_text(".question-legend")
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_the_rules_are_opened_at_their_beginning(
+    visitor: NewVisitor, make_table: Make, size: tuple[int, int]
+) -> None:
+    person = visitor(size)
+    [link] = make_table("holmes", ["person", "random", "random"], 5)
+    person.sit_down(link)
+    person.page.click("#rules")
+    assert person.page.evaluate("() => document.activeElement.id") == "rules-title"
+    assert person.page.evaluate("() => document.getElementById('rules-dialog').scrollTop") == 0
+    widths = person.page.locator(".forms dd").evaluate_all("all => all.map((text) => text.clientWidth)")
+    assert min(widths) > 200
+    assert not person.violations()
+
+
 def test_a_newcomer_makes_a_table_by_mouse_and_plays(visitor: NewVisitor) -> None:
     person = visitor(PHONE)
     person.visit("/")

@@ -202,6 +202,9 @@ function showRules() {
     make("dl", { class: "forms" }, forms.map(([form, meaning]) => [make("dt", {}, form), make("dd", {}, meaning)])),
   );
   byId("rules-dialog").showModal();
+  // Not to the button at its end, to which it would scroll.
+  byId("rules-title").focus();
+  byId("rules-dialog").scrollTop = 0;
 }
 
 // --- after the end ---
