@@ -66,7 +66,8 @@ def check_page(person: Visitor) -> None:
         assert player["name"] in text
     assert said["width"] <= said["room"]
     if table["legal"]:
-        assert said["prompt"].lower() == table["prompt"].partition(" (Enter")[0].lower()
+        assert said["prompt"].lower() == table["prompt"].lower()
+        assert "Enter" not in table["prompt"]
     check = {"sleuth": check_sleuth, "holmes": check_holmes}[table["game"]]
     check(facts, said)
 
@@ -398,6 +399,10 @@ def test_the_rules_are_opened_at_their_beginning(
     person.page.click("#rules")
     assert person.page.evaluate("() => document.activeElement.id") == "rules-title"
     assert person.page.evaluate("() => document.getElementById('rules-dialog').scrollTop") == 0
+    text = person.page.inner_text("#rules-text")
+    # What is said to whoever types has no place here.
+    assert not any(word in text for word in ("The sheet shows", "TITLE", "+K", "Enter", "for instance"))
+    assert "Pass" in text
     widths = person.page.locator(".forms dd").evaluate_all("all => all.map((text) => text.clientWidth)")
     assert min(widths) > 200
     assert not person.violations()

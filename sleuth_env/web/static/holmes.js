@@ -205,7 +205,8 @@ function plainMove(table, tools, name) {
 }
 
 function passWords(phase) {
-  return { respond: "Do not counter", second: "End my turn", drawn: "Keep it", verdict: "Do not arrest", escape: "Stay" }[phase] ?? "Pass";
+  const meaning = { respond: "do not counter", second: "end my turn", drawn: "keep it", verdict: "do not arrest", escape: "stay" }[phase];
+  return meaning ? `Pass: ${meaning}` : "Pass";
 }
 
 /** The types of tokens that can be taken or given, and the actions of each. */

@@ -1,5 +1,6 @@
 // The page of one seat: it shows what the server says of the table, and says what has been clicked.
 
+import { ACTIONS } from "./actions.js";
 import { make, reasonIn } from "./dom.js";
 import { Marks } from "./marks.js";
 import { drawTable } from "./table.js";
@@ -195,11 +196,12 @@ function toggleOdds() {
 
 function showRules() {
   const rules = page.hello?.rules ?? [];
-  const forms = Object.entries(page.hello?.forms ?? {});
+  const actions = ACTIONS[page.table?.game] ?? [];
   byId("rules-text").replaceChildren(
     ...rules.map((text) => make("p", {}, text)),
+    // The forms that `hello` brings are for whoever types.
     make("h3", {}, "What can be done"),
-    make("dl", { class: "forms" }, forms.map(([form, meaning]) => [make("dt", {}, form), make("dd", {}, meaning)])),
+    make("dl", { class: "forms" }, actions.map(([action, meaning]) => [make("dt", {}, action), make("dd", {}, meaning)])),
   );
   byId("rules-dialog").showModal();
   // Not to the button at its end, to which it would scroll.

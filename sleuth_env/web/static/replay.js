@@ -205,7 +205,7 @@ class Replay {
   }
 
   decision(when, { prompt, did, policy }) {
-    const head = make("p", {}, `${when} (${prompt.replace(/ \(Enter: [a-z]+\)$/, "")}): `, did === null ? make("i", {}, "the text ends here") : make("b", { "data-did": did }, did));
+    const head = make("p", {}, `${when} (${prompt}): `, did === null ? make("i", {}, "the text ends here") : make("b", { "data-did": did }, did));
     if (!policy) return head;
     const ranked = Object.entries(policy).sort(([, one], [, other]) => other - one);
     const first = ranked.filter(([name, share], at) => name === did || (at < MOST_BARS && (at === 0 || share >= LEAST_BAR)));

@@ -74,7 +74,7 @@ export function thingList(title, things, none = "") {
  */
 export function statusLines(table, where, waiting, news) {
   const asked = table.legal.length > 0;
-  const prompt = asked ? table.prompt.replace(/ \(Enter: [a-z]+\)$/, "") : table.ended ? "the game is over" : waiting;
+  const prompt = asked ? table.prompt : table.ended ? "the game is over" : waiting;
   return [
     make("p", { class: "where" }, where),
     justNow(news),

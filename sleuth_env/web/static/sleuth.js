@@ -202,7 +202,7 @@ function sleuthActions(table, tools) {
 
 function plainButton(table, tools, name) {
   const offer = table.facts.phase === "offer";
-  const words = { exchange: "Exchange cards", pass: offer ? "Decline" : "End my turn" }[name] ?? name;
+  const words = { exchange: "Exchange cards", pass: offer ? "Pass" : "Pass: end my turn" }[name] ?? name;
   return actionButton(tools, name, { class: name === "pass" ? "button button-main" : "button" }, words);
 }
 
