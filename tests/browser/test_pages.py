@@ -455,11 +455,28 @@ def test_two_people_play_at_one_table(visitor: NewVisitor) -> None:
     host.page.click("#make")
     host.page.wait_for_selector("#made:not([hidden])")
     assert not host.violations()
-    address = host.page.get_attribute("[data-copy]", "data-copy") or ""
-    assert host.page.inner_text(".link-text") == address
+    address = host.page.get_attribute("#links [data-copy]", "data-copy") or ""
+    assert host.page.locator("#links .link-text").first.inner_text() == address
+    assert host.page.locator("#links [data-yours]").count() == 1
     guest = visitor(PHONE, "dark")
     guest.visit(address.removeprefix(guest.address))
     host.page.click("#sit-down")
+    links = [host.page.url, address]
+    # The links are there at the table, and again on the page on which it was made.
+    host.page.wait_for_selector("#links:not([hidden])")
+    for where in ("#links", "#kept", "#links"):
+        found = host.page.locator(f"{where} [data-copy]").evaluate_all("all => all.map((one) => one.dataset.copy)")
+        assert sorted(found) == sorted(links)
+        assert not host.violations()
+        if where == "#links":
+            host.visit("/")
+            host.page.wait_for_selector("#kept:not([hidden])")
+        else:
+            host.page.click("#kept a")
+            host.page.wait_for_selector("#links:not([hidden])")
+    host.visit(links[0].removeprefix(host.address))
+    guest.page.wait_for_selector("[data-prompt]")
+    assert guest.page.locator("#links").is_hidden()
     rng = random.Random(4)
     for _ in range(120):
         for person in (host, guest):

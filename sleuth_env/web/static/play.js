@@ -2,6 +2,7 @@
 
 import { ACTIONS } from "./actions.js";
 import { make, reasonIn } from "./dom.js";
+import { keptTables, linkItems } from "./links.js";
 import { Marks } from "./marks.js";
 import { drawTable } from "./table.js";
 
@@ -139,7 +140,24 @@ function draw() {
     marks: page.marks,
   });
   byId("odds").hidden = Boolean(table.ended);
+  showLinks(table);
   drawAfter(table);
+}
+
+/** Whoever made the table has the links of the others at hand, open until something has happened. */
+function showLinks(table) {
+  const made = keptTables().find(({ yours }) => yours === location.pathname);
+  const links = byId("links");
+  links.hidden = !made || Boolean(table.ended);
+  if (links.hidden) return;
+  if (!byId("links-list").childElementCount) {
+    byId("links-list").replaceChildren(...linkItems(made));
+    links.open = !table.log.length;
+  }
+  const begun = String(table.log.length > 0);
+  // Once: whoever opens it later keeps it open.
+  if (links.dataset.begun === "false" && begun === "true") links.open = false;
+  links.dataset.begun = begun;
 }
 
 function notice(text) {
