@@ -167,6 +167,9 @@ def check_end(person: Visitor) -> None:
     text = person.page.inner_text(".region-ending")
     for line in ended["lines"]:
         assert " ".join(line.split()) in " ".join(text.split())
+    assert person.page.locator(".ending-lines > *").evaluate_all(
+        "all => all.every((part) => part.scrollWidth <= part.clientWidth)"
+    )
     hands = person.page.locator(".region-ending .thing-list")
     for player in person.table["players"]:
         of = f"Hand of {player['name']} ({player['label']})"
