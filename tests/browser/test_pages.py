@@ -393,9 +393,7 @@ def test_it_is_shown_which_card_pays_for_a_question(visitor: NewVisitor, make_ta
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE])
-def test_the_rules_are_opened_at_their_beginning(
-    visitor: NewVisitor, make_table: Make, size: tuple[int, int]
-) -> None:
+def test_the_rules_are_opened_at_their_beginning(visitor: NewVisitor, make_table: Make, size: tuple[int, int]) -> None:
     person = visitor(size)
     [link] = make_table("holmes", ["person", "random", "random"], 5)
     person.sit_down(link)
