@@ -447,8 +447,12 @@ class Telling(Protocol):
     FORMS: Mapping[str, str]  # the forms of the actions, as they are typed, and what each means
     HEADINGS: Mapping[str, str]  # short headings of what `Game.counts` counts, where its names are long
 
-    def rules(self, options: Any, /) -> list[str]:
-        """Return the rules in brief, paragraph by paragraph; the first says in three sentences what the goal is."""
+    def rules(self, options: Any, /, typed: bool = False) -> list[str]:
+        """Return the rules in brief, paragraph by paragraph; the first says in three sentences what the goal is.
+
+        With ``typed`` they also say what somebody at a terminal must know, such as how the sheet is read
+        that is drawn there.
+        """
         ...
 
     def tell_game(

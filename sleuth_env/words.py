@@ -112,7 +112,7 @@ def rules_text(options: Any, game: Game | None = None) -> str:
         return f"The game is {game.NAME}; options: {options}."
     telling = needed(game, Told).telling
     forms = (f"{form}: {meaning}" for form, meaning in telling.FORMS.items())
-    return "\n".join([*telling.rules(options), "Actions:", *forms])
+    return "\n".join([*telling.rules(options, typed=True), "Actions:", *forms])
 
 
 def game_for(options: Any, game: Game | None = None) -> Game:

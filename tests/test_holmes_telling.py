@@ -175,6 +175,12 @@ def test_where_cases_are_paid_for_the_goal_is_to_close_them() -> None:
     assert "points" not in first
 
 
+def test_only_whoever_types_is_told_how_the_drawn_sheet_is_read() -> None:
+    assert "The sheet shows" in " ".join(telling.rules(FOUR, typed=True))
+    assert "sheet" not in " ".join(telling.rules(FOUR))
+    assert telling.rules(FOUR)[-1] == f"After {FOUR.max_turns} turns the game is stopped."
+
+
 def test_every_phase_has_a_prompt() -> None:
     assert len(telling.PROMPTS) == len(PHASES)
 
@@ -203,7 +209,7 @@ def test_every_decision_is_announced_and_its_phase_prompted(record: GameRecord) 
         assert line.endswith(".")
         assert telling.prompt(record.options, seen) in (
             telling.PROMPTS[int(state["phase"])],
-            "play the drawn card, or pass (Enter: pass)",
+            "play the drawn card, or pass",
         )
         unsaid = telling.unsaid(record.options, seen)
         assert unsaid in ("", *names_of_legal(record.options, _one(state)))

@@ -277,6 +277,8 @@ def test_the_rules_are_those_of_the_game_that_is_played(options: Options) -> Non
     assert ("you alone are shown" in text) != options.super_sleuth
     assert ("after every answer" in text) == (options.accuse == "any_time")
     assert ("You may ask two opponents" in text) == options.double_interrogation
+    assert "sheet" not in text
+    assert "The sheet shows" in " ".join(sleuth.telling.rules(options, typed=True))
 
 
 def test_help_has_two_short_names_and_the_rules_are_a_command(
@@ -284,7 +286,8 @@ def test_help_has_two_short_names_and_the_rules_are_a_command(
 ) -> None:
     output = played(monkeypatch, capsys, "?\nh\nhelp\nrules\n")
     assert output.count("ask +K QUESTION with CARD  ask the K-th player to your left") == 3
-    assert all(rule in " ".join(output.split()) for rule in sleuth.telling.rules(Options(3, first_player="seat_0")))
+    rules = sleuth.telling.rules(Options(3, first_player="seat_0"), typed=True)
+    assert all(rule in " ".join(output.split()) for rule in rules)
 
 
 @pytest.mark.parametrize("columns", [80, 100, 120])

@@ -17,7 +17,7 @@ from sleuth_env.matches.rating import Failure
 from sleuth_env.matches.tournament import play_tournament
 from sleuth_env.sleuth import Options
 from sleuth_env.web.curves_page import Level, Line, Panel, curves_page
-from sleuth_env.web.tournament_page import tournament_page
+from sleuth_env.web.tournament_page import shown_names, tournament_page
 from tests.support.pages import check_alone, data_of, elements
 from tests.support.terminal import said
 from training.figure import Evaluations, page_of
@@ -70,6 +70,22 @@ def test_the_ratings_have_their_intervals(result: TournamentResult) -> None:
             f"{player.rating.rating:+.0f}",
             f"{player.rating.low:+.0f} to {player.rating.high:+.0f}",
         ]
+
+
+def test_files_are_named_without_their_folders(result: TournamentResult) -> None:
+    short = {"random": "one.safetensors", "cautious": "one.py:Bot", "sheet": "exec:python one.py --quick"}
+    files = ["/home/me/runs/one.safetensors", "bots/one.py:Bot", "exec:/usr/bin/python bots/one.py --quick"]
+    renamed = dict(zip(short, files, strict=True))
+    players = tuple(replace(player, name=renamed[player.name]) for player in result.players)
+    pairs = tuple(replace(pair, players=(renamed[pair.players[0]], renamed[pair.players[1]])) for pair in result.pairs)
+    page = tournament_page(replace(result, players=players, pairs=pairs))
+    assert [row[0] for row in rows_of(page, "ratings")] == [short[player.name] for player in result.players]
+    assert not any(folder in page for folder in ("/home/me", "bots/", "/usr/bin"))
+
+
+def test_files_that_would_be_called_alike_keep_their_folders() -> None:
+    names = ["one/best.safetensors", "two/best.safetensors", "three/other.safetensors", "a/b"]
+    assert list(shown_names(names).values()) == [*names[:2], "other.safetensors", "a/b"]
 
 
 def test_without_ratings_players_are_compared_by_their_shares(result: TournamentResult) -> None:

@@ -331,7 +331,8 @@ class Session:
             check_fruitless(fruitless, DECIDING_NOTHING)
             fruitless += 1
             prompt = self.telling.prompt(self.options, self.view)
-            line = self.read(f"{prompt}> ", [*self.commands, *legal]).strip()
+            alone = f" (Enter: {unsaid})" if unsaid else ""
+            line = self.read(f"{prompt}{alone}> ", [*self.commands, *legal]).strip()
             name = self._understand(line or ("" if self._doubtful else unsaid), legal)
             if len(self._decided) < taken:
                 return False
@@ -491,7 +492,7 @@ class Session:
         self.write(in_two_columns({**self.telling.FORMS, **self.commands}, columns_for_prose()))
 
     def _show_rules(self) -> None:
-        self.write(in_paragraphs(self.telling.rules(self.options), columns_for_prose()))
+        self.write(in_paragraphs(self.telling.rules(self.options, typed=True), columns_for_prose()))
 
     def _show_sheet(self) -> None:
         self.write(self.drawn.draw_ansi(self.options, self.view, self.colour, *drawing_size()))

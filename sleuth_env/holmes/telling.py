@@ -118,7 +118,7 @@ GOALS = {
 }
 PROMPTS = {
     TURN: "your turn",
-    SECOND: "another card, or pass (Enter: pass)",
+    SECOND: "another card, or pass",
     DRAWN: "play the drawn card",
     TOKEN: "which token",
     RESPOND: "counter, or pass",
@@ -133,6 +133,10 @@ PROMPTS = {
     ESCAPE: "escape, or pass",
     FINISHED: "the game is over",
 }
+# How the sheet is read that is drawn at a terminal.
+SHEET = (
+    "The sheet shows who may hold each Villain: yes, ? perhaps, a dot not. +1 is the player to your left, and so on. "
+)
 # Words of actions that may be left out.
 FILLERS = frozenset(("play", "choose", "arrest", "from", "token", "on"))
 
@@ -371,7 +375,7 @@ def prompt(options: Options, seen: Any) -> str:
     """Return what a person is asked for."""
     seen = one_view(options, seen, "seen")[0]
     if seen["phase"] == DRAWN and _may_keep(seen):
-        return "play the drawn card, or pass (Enter: pass)"
+        return "play the drawn card, or pass"
     return PROMPTS.get(int(seen["phase"]), "others decide")
 
 
@@ -435,8 +439,13 @@ def news(options: Options, state: Any, action: int, seen: Any, before: Any) -> l
     return [f"  {line}" for line in told_lines(options, before, seen, seat_names(seen, "you"))]
 
 
-def rules(options: Options) -> list[str]:
-    """Return the rules in brief, paragraph by paragraph; the first says in three sentences what the goal is."""
+def rules(options: Options, typed: bool = False) -> list[str]:
+    """Return the rules in brief, paragraph by paragraph; the first says in three sentences what the goal is.
+
+    Args:
+        options: of the game.
+        typed: whether they are for somebody at a terminal, who is also told how to read the sheet that is drawn there.
+    """
     end = "when somebody takes the Book His Last Bow (last-bow)"
     end += f", and after {options.cases} case{'s' if options.cases > 1 else ''} at the latest" if options.cases else ""
     more = (
@@ -469,8 +478,7 @@ def rules(options: Options) -> list[str]:
         "Whoever has no card left, or only Interrupts, must make an Impromptu Arrest at once.",
         f"Interrupts answer: alibi (then everybody passes a card to the right{after_alibi}) and mastermind (all hands "
         "move to the right, and its player has the next turn).",
-        "The sheet shows who may hold each Villain: yes, ? perhaps, a dot not. +1 is the player to your left, and so "
-        f"on. After {options.max_turns} turns the game is stopped.",
+        (SHEET if typed else "") + f"After {options.max_turns} turns the game is stopped.",
     ]
 
 

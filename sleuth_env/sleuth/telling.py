@@ -88,7 +88,7 @@ HEADINGS = {"wrong_accusations": "wrong"}
 PROMPTS = {
     TURN: "your turn",
     SECOND: "second question, accuse or pass",
-    OFFER: "accuse or pass (Enter: pass)",
+    OFFER: "accuse or pass",
     MUST_ACCUSE: "now accuse",
     FINISHED: "the game is over",
 }
@@ -355,8 +355,13 @@ def news(options: Options, state: Any, action: int, seen: Any, before: Any = Non
 draw_odds = draw_belief
 
 
-def rules(options: Options) -> list[str]:
-    """Return the rules in brief, paragraph by paragraph; the first says in three sentences what the goal is."""
+def rules(options: Options, typed: bool = False) -> list[str]:
+    """Return the rules in brief, paragraph by paragraph; the first says in three sentences what the goal is.
+
+    Args:
+        options: of the game.
+        typed: whether they are for somebody at a terminal, who is also told how to read the sheet that is drawn there.
+    """
     missing = {1: "One of the 36 gem cards is", 2: "Two of the 36 gem cards are", 3: "Three of the 36 gem cards are"}
     it = "it" if options.missing == 1 else "them"
     first = (
@@ -381,9 +386,12 @@ def rules(options: Options) -> list[str]:
         "but you must accuse right after it.",
         f"{when} you may accuse. Nobody else learns {secret}. If you are wrong you are out of the race, but you keep "
         f"answering; when {last}. {begins}; after {options.max_turns} turns the game is stopped.",
-        "The sheet shows who may have each gem: 1, 2, ... is the player so many places to your left (+1, +2, ...), "
-        "? means that it may be missing, a dot that it cannot be there.",
     ]
+    if typed:
+        lines.append(
+            "The sheet shows who may have each gem: 1, 2, ... is the player so many places to your left "
+            "(+1, +2, ...), ? means that it may be missing, a dot that it cannot be there."
+        )
     if options.missing > 1:
         lines.append(f"An accusation names all {options.missing} missing gems, one after the other, in any order.")
     if options.double_interrogation:

@@ -20,6 +20,8 @@ BODY = """\
 <main class="page" id="replay">
 <noscript><p class="notice">This page needs JavaScript.</p></noscript>
 </main>"""
+# Facts that the page does not show: the log says the same.
+UNSHOWN = ("events",)
 # Of the odds of a page, and the least share that they tell apart from nothing.
 DECIMALS = 3
 LEAST = 0.001
@@ -62,15 +64,25 @@ def replay_page(
 
 
 def packed_replay(replay: Replay) -> dict[str, Any]:
-    """Return a replay as the page reads it: of frames and deals what changes from step to step, see `packing`."""
+    """Return a replay as the page reads it: of frames and deals what changes from step to step, see `packing`.
+
+    Frames are [S][P]: what changes at a step is much the same for all seats, and is deflated best where
+    it stands together.
+    """
     data = replay.as_dict()
     data["deals"] = as_changes(data["deals"])
-    data["frames"] = [as_changes([_rounded(frame) for frame in of_seat]) for of_seat in data["frames"]]
+    changes = [as_changes([_for_page(frame) for frame in of_seat]) for of_seat in data["frames"]]
+    data["frames"] = [list(of_step) for of_step in zip(*changes, strict=True)]
     return data
 
 
+def _for_page(frame: dict[str, Any]) -> dict[str, Any]:
+    """Return a frame without what the page does not show, whose odds have no more digits than it can show."""
+    facts = {key: fact for key, fact in frame["facts"].items() if key not in UNSHOWN}
+    return _rounded({**frame, "facts": facts})
+
+
 def _rounded(frame: dict[str, Any]) -> dict[str, Any]:
-    """Return a frame whose odds have no more digits than a page can show."""
     if frame["odds"] is None:
         return frame
     items = {item: [_share(share) for share in shares] for item, shares in frame["odds"]["items"].items()}

@@ -5,7 +5,9 @@ Nothing on it moves, so it has no script.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from html import escape
 
 from ..checks import one_line
@@ -13,6 +15,10 @@ from ..matches.crosstable import PlayerResult, Share, TournamentResult
 from .page import make_page
 
 STYLES = ("style.css", "board.css")
+# Names that lead to files: whoever reads the page need not know in which folders they lie.
+COMMAND = "exec:"
+FILE = re.compile(r"\.(?:safetensors|zip)$|\.py:\w+$")
+FOLDERS = re.compile(r"[^\s:'\"]*[/\\](?=[^\s/\\])")
 # The scale of the intervals: its height a player, and where it begins and ends in a picture of this width.
 ROW = 26
 WIDTH = 480
@@ -65,6 +71,7 @@ def tournament_page(result: TournamentResult) -> str:
     against each of the others.
     """
     rated = result.players[0].rating is not None
+    called = shown_names([player.name for player in result.players])
     title = f"Tournament of {result.game}"
     options = ", ".join(f"{name} {value}" for name, value in result.options.items())
     among = any(player.among_all is not None for player in result.players)
@@ -75,23 +82,44 @@ def tournament_page(result: TournamentResult) -> str:
             f"{result.games_of_all:,} of all together. Seed {result.seed}. Options: {options}."
         ),
         heads="".join(f'<th scope="col">{number}</th>' for number in range(1, len(result.players) + 1)),
-        rows="\n".join(_cross_rows(result)),
+        rows="\n".join(_cross_rows(result, called)),
         merit="Ratings" if rated else "Win shares",
         merit_about="400 points are ten wins to one, 0 is the mean strength; intervals by a bootstrap over deals."
         if rated
         else "Of all games against each of the others. Ratings need the extra sleuth-env[tournament].",
         unit="rating" if rated else "win share",
         among_head='<th scope="col">among all</th>' if among else "",
-        ratings="\n".join(_rating_rows(result, among)),
-        failures=_failures(result),
+        ratings="\n".join(_rating_rows(result, among, called)),
+        failures=_failures(result, called),
     )
     return make_page(title, body, STYLES)
 
 
-def _cross_rows(result: TournamentResult) -> Iterator[str]:
+def shown_names(names: Sequence[str]) -> dict[str, str]:
+    """Return what players are called on the page: files without their folders, unless two are the same then.
+
+    >>> shown_names(["sheet", "runs/one/best.safetensors", "bots/mine.py:Bot", "exec:python bots/one.py"])
+    ... # doctest: +NORMALIZE_WHITESPACE
+    {'sheet': 'sheet', 'runs/one/best.safetensors': 'best.safetensors', 'bots/mine.py:Bot': 'mine.py:Bot',
+    'exec:python bots/one.py': 'exec:python one.py'}
+    >>> shown_names(["one/best.safetensors", "two/best.safetensors"])
+    {'one/best.safetensors': 'one/best.safetensors', 'two/best.safetensors': 'two/best.safetensors'}
+    """
+    short = {name: _without_folders(name) for name in names}
+    counts = Counter(short.values())
+    return {name: called if counts[called] == 1 else name for name, called in short.items()}
+
+
+def _without_folders(name: str) -> str:
+    if name.startswith(COMMAND):
+        return COMMAND + FOLDERS.sub("", name.removeprefix(COMMAND))
+    return re.split(r"[/\\]", name)[-1] if FILE.search(name) else name
+
+
+def _cross_rows(result: TournamentResult, called: dict[str, str]) -> Iterator[str]:
     for number, player in enumerate(result.players, 1):
         cells = "".join(_cross_cell(result, player.name, other.name) for other in result.players)
-        yield f'<tr><th scope="row">{number} {_name(player.name)}</th>{cells}</tr>'
+        yield f'<tr><th scope="row">{number} {_name(called[player.name])}</th>{cells}</tr>'
 
 
 def _cross_cell(result: TournamentResult, name: str, other: str) -> str:
@@ -107,16 +135,17 @@ def _cross_cell(result: TournamentResult, name: str, other: str) -> str:
     )
 
 
-def _rating_rows(result: TournamentResult, among: bool) -> Iterator[str]:
+def _rating_rows(result: TournamentResult, among: bool, called: dict[str, str]) -> Iterator[str]:
     merits = [_merit(player) for player in result.players]
     least = min(low for _, low, _ in merits)
     most = max(high for _, _, high in merits)
     rated = result.players[0].rating is not None
-    for player, (value, low, high) in zip(result.players, merits, strict=True):
+    names = [_name(called[player.name]) for player in result.players]
+    for name, player, (value, low, high) in zip(names, result.players, merits, strict=True):
         words = [f"{number:+.0f}" if rated else f"{number:.1f} %" for number in (value, low, high)]
         of_all = "" if not among else f"<td>{'' if player.among_all is None else _interval(player.among_all)}</td>"
         yield (
-            f'<tr><th scope="row">{_name(player.name)}</th><td><b>{words[0]}</b></td><td>{words[1]} to {words[2]}</td>'
+            f'<tr><th scope="row">{name}</th><td><b>{words[0]}</b></td><td>{words[1]} to {words[2]}</td>'
             f"<td>{_interval(player.against_each)}</td>{of_all}<td>{player.mean_reward:+.3f}</td>"
             f"<td>{_picture(value, low, high, least, most)}</td></tr>"
         )
@@ -155,10 +184,11 @@ def _name(name: str) -> str:
     return escape(one_line(name))
 
 
-def _failures(result: TournamentResult) -> str:
+def _failures(result: TournamentResult, called: dict[str, str]) -> str:
     """Return the programs that have failed, each with its reason once."""
     said = dict.fromkeys(
-        f"{one_line(failure.player)}: {one_line(failure.reason)}; {failure.stand_in} played."
+        f"{one_line(called.get(failure.player, failure.player))}: {one_line(failure.reason)}; "
+        f"{failure.stand_in} played."
         for failure in result.failures
     )
     lines = "\n".join(f"<li>{escape(line)}</li>" for line in said)

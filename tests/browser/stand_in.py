@@ -150,7 +150,7 @@ class Room:
         token = next(token for token, other in self.tokens.items() if other == seat)
         lines = self.game.telling.ending(record, seat)
         deal = self.game.reveal(self.options, self.table.states[0])
-        return {"lines": lines, "deal": deal, "replay": f"/table/{token}/replay"}
+        return {"lines": lines, "deal": deal, "replay": f"/table/{token}/replay", "seed": str(self.seed)}
 
     def text(self) -> str:
         """Return the game text."""
@@ -266,7 +266,7 @@ async def again(request: Request) -> Response:
     if room is None:
         return PlainTextResponse("no such table", 404)
     seed = (await request.json())["seed"]
-    room.begin(room.seed if seed is None else seed)
+    room.begin(room.seed if seed is None else secrets.randbits(32) if seed == "new" else int(seed))
     await room.broadcast()
     return JSONResponse({})
 

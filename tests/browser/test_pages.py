@@ -66,7 +66,8 @@ def check_page(person: Visitor) -> None:
         assert player["name"] in text
     assert said["width"] <= said["room"]
     if table["legal"]:
-        assert said["prompt"].lower() == table["prompt"].partition(" (Enter")[0].lower()
+        assert said["prompt"].lower() == table["prompt"].lower()
+        assert "Enter" not in table["prompt"]
     check = {"sleuth": check_sleuth, "holmes": check_holmes}[table["game"]]
     check(facts, said)
 
@@ -166,6 +167,9 @@ def check_end(person: Visitor) -> None:
     text = person.page.inner_text(".region-ending")
     for line in ended["lines"]:
         assert " ".join(line.split()) in " ".join(text.split())
+    assert person.page.locator(".ending-lines > *").evaluate_all(
+        "all => all.every((part) => part.scrollWidth <= part.clientWidth)"
+    )
     hands = person.page.locator(".region-ending .thing-list")
     for player in person.table["players"]:
         of = f"Hand of {player['name']} ({player['label']})"
@@ -187,6 +191,7 @@ def test_after_the_end_the_same_cards_or_others_are_dealt(visitor: NewVisitor, m
     person.sit_down(link)
     first = person.table["facts"]["hand"]
     play(person, random.Random(1), careful_action)
+    assert person.page.inner_text("#seed") == "3"
     for button, same in (("#again", True), ("#again-other", False)):
         before = len(person.tables)
         person.page.click(button)
@@ -275,6 +280,55 @@ def test_a_lost_connection_comes_back_by_itself(visitor: NewVisitor, make_table:
     check_page(person)
 
 
+def test_a_connection_that_is_refused_is_tried_again_by_hand_only(visitor: NewVisitor, make_table: Make) -> None:
+    person = visitor()
+    [link] = make_table("sleuth", ["person", "sheet", "sheet"], 5)
+    tries: list[Any] = []
+
+    def refuse(route: Any) -> None:
+        tries.append(route)
+        if len(tries) > 2:
+            route.connect_to_server()
+            return
+        route.send('{"type":"closed","why":"too many listen to this seat"}')
+        route.close(code=1013)
+
+    person.page.route_web_socket("**/socket", refuse)
+    person.visit(link)
+    for number in (1, 2):
+        person.page.wait_for_selector("#retry:not([hidden])")
+        assert person.page.inner_text("#notice") == "Closed: too many listen to this seat"
+        assert not person.violations()
+        person.page.wait_for_timeout(1200)
+        assert len(tries) == number
+        person.page.click("#retry-now")
+    person.wait_for_turn()
+    assert person.page.inner_text("#notice") == ""
+    assert person.page.locator("#retry").is_hidden()
+
+
+@pytest.mark.parametrize("code", [1011, 1012])
+def test_a_connection_that_is_closed_at_once_is_tried_ever_more_seldom(
+    visitor: NewVisitor, make_table: Make, code: int
+) -> None:
+    person = visitor()
+    [link] = make_table("sleuth", ["person", "sheet", "sheet"], 5)
+    tries: list[Any] = []
+
+    def close(route: Any) -> None:
+        tries.append(route)
+        # A server that is restarted says so, too.
+        if code == 1012:
+            route.send('{"type":"closed","why":"the server is being restarted"}')
+        route.close(code=code)
+
+    person.page.route_web_socket("**/socket", close)
+    person.visit(link)
+    person.page.wait_for_function("() => document.getElementById('notice').textContent.includes('again in 2 s')")
+    assert len(tries) == 3
+    assert person.page.locator("#retry").is_hidden()
+
+
 def test_the_focus_stays_where_it_was_when_the_table_is_drawn_again(visitor: NewVisitor, make_table: Make) -> None:
     person = visitor()
     [link] = make_table("sleuth", ["person", "sheet", "sheet"], 5, first_player="seat_0")
@@ -283,6 +337,76 @@ def test_the_focus_stays_where_it_was_when_the_table_is_drawn_again(visitor: New
     person.page.keyboard.press("Enter")
     assert person.page.evaluate("() => document.activeElement.dataset.leads") == "ask +2"
     assert person.page.get_attribute('[data-leads="ask +2"]', "aria-pressed") == "true"
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+@pytest.mark.parametrize(("game", "bot"), [("sleuth", "sheet"), ("holmes", "counter")])
+def test_what_has_just_happened_stands_beside_what_is_asked(
+    visitor: NewVisitor, make_table: Make, size: tuple[int, int], game: str, bot: str
+) -> None:
+    person = visitor(size)
+    [link] = make_table(game, ["person", bot, bot, bot], 5)
+    person.sit_down(link)
+    rng = random.Random(3)
+    told = max(0, len(person.table["log"]) - 4)
+    for _ in range(6):
+        lines = [line.strip() for line in person.table["log"][told:]][-4:]
+        shown = person.page.locator("[data-just-now] li")
+        assert shown.all_text_contents() == lines
+        for selector in ("[data-prompt]", *(["[data-just-now]"] if lines else [])):
+            box = person.page.locator(selector).bounding_box()
+            assert box is not None
+            assert box["y"] >= 0
+            assert box["y"] + box["height"] <= size[1]
+        # The log is read out; what repeats it is not.
+        assert not person.page.locator("[aria-live] [data-just-now], [role=status] [data-just-now]").count()
+        assert not person.violations()
+        before = len(person.table["log"])
+        person.act(careful_action(rng, person.table))
+        told = before if len(person.table["log"]) > before else told
+
+
+def test_it_is_shown_which_card_pays_for_a_question(visitor: NewVisitor, make_table: Make) -> None:
+    person = visitor()
+    [link] = make_table("sleuth", ["person", "sheet", "sheet"], 5, first_player="seat_0")
+    person.sit_down(link)
+    person.page.click('[data-leads="ask +1"]')
+    button = person.page.locator('[data-action^="ask +1"]').first
+    card = (button.get_attribute("data-action") or "").split()[-1]
+    paid = f"paid with {spoken_card(card)}"
+    assert button.get_attribute("title") == f"Asks at once, {paid}"
+    words = button.locator(".hover-words")
+    assert words.is_hidden()
+    button.hover()
+    assert words.inner_text() == paid
+    assert not person.violations()
+    assert "pays with the only card that can" in person.page.inner_text(".question-legend")
+    several = person.page.locator('[data-leads^="ask +1 "]').first
+    assert "cards can pay" in (several.get_attribute("title") or "")
+    while not person.table["facts"]["seats"]["+1"]["answers"]:
+        asked = [name for name in person.table["legal"] if name.startswith("ask +1")]
+        person.act(asked[0] if asked else careful_action(random.Random(2), person.table))
+    while not any(name.startswith("ask +1") for name in person.table["legal"]):
+        person.act("pass")
+    person.page.click('[data-leads="ask +1"]')
+    assert "answered before" in person.page.inner_text(".question-legend")
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_the_rules_are_opened_at_their_beginning(visitor: NewVisitor, make_table: Make, size: tuple[int, int]) -> None:
+    person = visitor(size)
+    [link] = make_table("holmes", ["person", "random", "random"], 5)
+    person.sit_down(link)
+    person.page.click("#rules")
+    assert person.page.evaluate("() => document.activeElement.id") == "rules-title"
+    assert person.page.evaluate("() => document.getElementById('rules-dialog').scrollTop") == 0
+    text = person.page.inner_text("#rules-text")
+    # What is said to whoever types has no place here.
+    assert not any(word in text for word in ("The sheet shows", "TITLE", "+K", "Enter", "for instance"))
+    assert "Pass" in text
+    widths = person.page.locator(".forms dd").evaluate_all("all => all.map((text) => text.clientWidth)")
+    assert min(widths) > 200
+    assert not person.violations()
 
 
 def test_a_newcomer_makes_a_table_by_mouse_and_plays(visitor: NewVisitor) -> None:
@@ -332,11 +456,28 @@ def test_two_people_play_at_one_table(visitor: NewVisitor) -> None:
     host.page.click("#make")
     host.page.wait_for_selector("#made:not([hidden])")
     assert not host.violations()
-    address = host.page.get_attribute("[data-copy]", "data-copy") or ""
-    assert host.page.inner_text(".link-text") == address
+    address = host.page.get_attribute("#links [data-copy]", "data-copy") or ""
+    assert host.page.locator("#links .link-text").first.inner_text() == address
+    assert host.page.locator("#links [data-yours]").count() == 1
     guest = visitor(PHONE, "dark")
     guest.visit(address.removeprefix(guest.address))
     host.page.click("#sit-down")
+    links = [host.page.url, address]
+    # The links are there at the table, and again on the page on which it was made.
+    host.page.wait_for_selector("#links:not([hidden])")
+    for where in ("#links", "#kept", "#links"):
+        found = host.page.locator(f"{where} [data-copy]").evaluate_all("all => all.map((one) => one.dataset.copy)")
+        assert sorted(found) == sorted(links)
+        assert not host.violations()
+        if where == "#links":
+            host.visit("/")
+            host.page.wait_for_selector("#kept:not([hidden])")
+        else:
+            host.page.click("#kept a")
+            host.page.wait_for_selector("#links:not([hidden])")
+    host.visit(links[0].removeprefix(host.address))
+    guest.page.wait_for_selector("[data-prompt]")
+    assert guest.page.locator("#links").is_hidden()
     rng = random.Random(4)
     for _ in range(120):
         for person in (host, guest):
@@ -354,6 +495,13 @@ def test_two_people_play_at_one_table(visitor: NewVisitor) -> None:
     for person in (host, guest):
         check_page(person)
         check_end(person)
+        # Nobody may deal cards that somebody knows.
+        assert person.page.locator("#after button").all_text_contents() == ["New game"]
+    asked: list[Any] = []
+    guest.page.route("**/again", lambda route: asked.append(route.request.post_data_json) or route.fulfill(json={}))
+    with guest.page.expect_response("**/again"):
+        guest.page.click("#again-other")
+    assert asked == [{"seed": "new"}]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -73,6 +73,21 @@ def test_the_page_of_curves_is_fit_for_everybody(
         check_fit(page)
 
 
+@every_size
+def test_the_scale_of_a_single_panel_can_be_read(size: tuple[int, int], browser: Browser, tmp_path: Path) -> None:
+    panel = Panel("against sheet", [0.0, 1e6], [Line("runs/one", [0.3, 0.45])], [])
+    path = tmp_path / "curves.html"
+    path.write_text(curves_page("Learning curves", "decisions of the learner", [panel]))
+    with opened(browser, path, size) as page:
+        page.wait_for_selector("svg.curves")
+        texts = page.locator(".curve-text").evaluate_all(
+            "all => all.map((text) => [text.textContent, text.getBBox().x, text.getBoundingClientRect().height])"
+        )
+        assert "37.5 %" in [words for words, _, _ in texts]
+        assert all(left >= 0 for _, left, _ in texts)
+        assert all(height < 24 for _, _, height in texts)
+
+
 def test_values_are_read_off_by_pointing_at_them(browser: Browser, curves: Path) -> None:
     with opened(browser, curves) as page:
         picture = page.locator("svg.curves").first

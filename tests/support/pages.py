@@ -55,7 +55,7 @@ def replay_in(page: str) -> dict[str, Any]:
     """Return the data of a replay page, with every frame and deal in full."""
     data = data_of(page)
     data["deals"] = list(from_changes(data["deals"]))
-    data["frames"] = [list(from_changes(of_seat)) for of_seat in data["frames"]]
+    data["frames"] = [list(from_changes(of_seat)) for of_seat in zip(*data["frames"], strict=True)]
     return dict(data)
 
 

@@ -6,7 +6,9 @@ import { make, makeSvg } from "./dom.js";
 const WIDE = 640;
 const NARROW = 360;
 const HEIGHT = 220;
-const EDGE = { left: 44, right: 10, top: 10, bottom: 34 };
+const MARGIN = { left: 44, right: 10, top: 10, bottom: 34 };
+// The greatest width of a letter of the scale.
+const LETTER = 7.6;
 const TICKS = 5;
 // The colour is not the only sign of a line.
 const DASHES = ["", "7 4", "2 3", "9 3 2 3", "12 4", "4 4", "1 5", "14 3 3 3"];
@@ -30,16 +32,17 @@ export const COLOURS = 8;
 export function drawCurves(root, about) {
   const { x, lines } = about;
   const width = root.clientWidth < WIDE * 0.75 ? NARROW : WIDE;
+  const edge = { ...MARGIN, left: leftEdge(about) };
   const span = x.values.at(-1) - x.values[0] || 1;
-  const across = (value) => EDGE.left + ((value - x.values[0]) / span) * (width - EDGE.left - EDGE.right);
-  const up = (value) => HEIGHT - EDGE.bottom - ((value - about.least) / (about.most - about.least || 1)) * (HEIGHT - EDGE.top - EDGE.bottom);
-  const cursor = makeSvg("line", { class: "curve-cursor", y1: EDGE.top, y2: HEIGHT - EDGE.bottom });
+  const across = (value) => edge.left + ((value - x.values[0]) / span) * (width - edge.left - edge.right);
+  const up = (value) => HEIGHT - edge.bottom - ((value - about.least) / (about.most - about.least || 1)) * (HEIGHT - edge.top - edge.bottom);
+  const cursor = makeSvg("line", { class: "curve-cursor", y1: edge.top, y2: HEIGHT - edge.bottom });
   const dots = lines.map((_, k) => makeSvg("circle", { r: 4, class: `curve-dot curve-${k % COLOURS}` }));
   const picture = makeSvg(
     "svg",
     { viewBox: `0 0 ${width} ${HEIGHT}`, class: "curves", role: "img", "aria-label": about.title },
-    grid(about, width, across, up),
-    (about.levels ?? []).map(({ value }) => makeSvg("line", { class: "curve-level", x1: EDGE.left, x2: width - EDGE.right, y1: up(value), y2: up(value) })),
+    grid(about, width, across, up, edge),
+    (about.levels ?? []).map(({ value }) => makeSvg("line", { class: "curve-level", x1: edge.left, x2: width - edge.right, y1: up(value), y2: up(value) })),
     lines.map(({ values }, k) => curve(x.values, values, k, across, up, about.joined)),
     cursor,
     dots,
@@ -78,6 +81,17 @@ export function drawCurves(root, about) {
   return { mark };
 }
 
+/** The values that are written at the left. */
+function scale({ least, most }) {
+  return Array.from({ length: TICKS }, (_, k) => least + ((most - least) * k) / (TICKS - 1));
+}
+
+/** Leave room for the longest of them. */
+function leftEdge(about) {
+  const longest = Math.max(...scale(about).map((value) => about.words(value).length));
+  return Math.max(MARGIN.left, Math.ceil(longest * LETTER) + 8);
+}
+
 function curve(places, values, k, across, up, joined) {
   let pen = "M";
   let path = "";
@@ -101,18 +115,18 @@ function sample(k) {
   return makeSvg("svg", { viewBox: "0 0 32 12", class: "curve-sample", "aria-hidden": "true" }, line);
 }
 
-function grid(about, width, across, up) {
+function grid(about, width, across, up, edge) {
   const { x } = about;
-  const rows = Array.from({ length: TICKS }, (_, k) => about.least + ((about.most - about.least) * k) / (TICKS - 1));
+  const rows = scale(about);
   const spread = Math.min(TICKS, x.values.length) - 1;
   const columns = Array.from({ length: spread + 1 }, (_, k) => x.values[spread ? Math.round((k * (x.values.length - 1)) / spread) : 0]);
   const text = (value) => (x.words ? x.words(value) : String(value));
   return [
     ...rows.flatMap((value) => [
-      makeSvg("line", { class: "curve-grid", x1: EDGE.left, x2: width - EDGE.right, y1: up(value), y2: up(value) }),
-      makeSvg("text", { class: "curve-text", x: EDGE.left - 5, y: up(value) + 4, "text-anchor": "end" }, about.words(value)),
+      makeSvg("line", { class: "curve-grid", x1: edge.left, x2: width - edge.right, y1: up(value), y2: up(value) }),
+      makeSvg("text", { class: "curve-text", x: edge.left - 5, y: up(value) + 4, "text-anchor": "end" }, about.words(value)),
     ]),
-    ...columns.map((value) => makeSvg("text", { class: "curve-text", x: across(value), y: HEIGHT - EDGE.bottom + 15, "text-anchor": "middle" }, text(value))),
-    makeSvg("text", { class: "curve-text", x: (EDGE.left + width - EDGE.right) / 2, y: HEIGHT - 4, "text-anchor": "middle" }, x.label),
+    ...columns.map((value) => makeSvg("text", { class: "curve-text", x: across(value), y: HEIGHT - edge.bottom + 15, "text-anchor": "middle" }, text(value))),
+    makeSvg("text", { class: "curve-text", x: (edge.left + width - edge.right) / 2, y: HEIGHT - 4, "text-anchor": "middle" }, x.label),
   ];
 }

@@ -33,7 +33,7 @@ export function drawHolmes(root, table, tools) {
   const turn = table.players.find((player) => player.label === facts.turn);
   const waiting = facts.turn === "you" ? "Your turn goes on: wait for the others" : `Wait: it is the turn of ${seatWords(turn)}`;
   return {
-    status: [...statusLines(table, where, waiting), currentCard(facts)],
+    status: [...statusLines(table, where, waiting, tools.news), currentCard(facts)],
     players: [regionHead("Players"), make("ol", { class: "players players-small" }, table.players.map((player) => holmesPlayer(player, table)))],
     actions: tools.choose && table.legal.length ? holmesActions(table, tools) : [],
     hand: storyHand(table, tools),
@@ -205,7 +205,8 @@ function plainMove(table, tools, name) {
 }
 
 function passWords(phase) {
-  return { respond: "Do not counter", second: "End my turn", drawn: "Keep it", verdict: "Do not arrest", escape: "Stay" }[phase] ?? "Pass";
+  const meaning = { respond: "do not counter", second: "end my turn", drawn: "keep it", verdict: "do not arrest", escape: "stay" }[phase];
+  return meaning ? `Pass: ${meaning}` : "Pass";
 }
 
 /** The types of tokens that can be taken or given, and the actions of each. */

@@ -1,6 +1,7 @@
 // The page on which a table is made: a game, its players and options, then the links of the people.
 
 import { make, reasonIn } from "./dom.js";
+import { keepTable, keptTables, linkItems } from "./links.js";
 
 const PERSON_SEAT = "person";
 const YOU_SEAT = "you";
@@ -168,31 +169,31 @@ function say(text) {
 function show(seats) {
   const yours = seats.find(({ seat }) => form.seats[seat] === YOU_SEAT) ?? seats[0];
   if (seats.length === 1) return location.assign(yours.link);
-  const others = seats.filter((seat) => seat !== yours);
-  const links = others.map(({ seat, link }) => {
-    const address = new URL(link, location.href).href;
-    const copy = make("button", { type: "button", class: "button", "data-copy": address, "aria-label": `Copy the link of seat ${seat}` }, "Copy");
-    copy.addEventListener("click", () => copyLink(copy, address));
-    return make("li", {}, make("b", {}, `Seat ${seat}`), make("code", { class: "link-text" }, address), copy);
-  });
+  const table = { game: form.game.title, yours: yours.link, seats };
+  keepTable(table);
   const sitDown = make("a", { class: "button button-main button-large", href: yours.link, id: "sit-down" }, "Sit down at the table");
-  field("links").replaceChildren(...links, make("li", {}, sitDown));
+  field("links").replaceChildren(...linkItems(table), make("li", {}, sitDown));
   field("form").hidden = true;
+  field("kept").hidden = true;
   field("made").hidden = false;
   field("made").focus();
 }
 
-async function copyLink(button, address) {
-  try {
-    await navigator.clipboard.writeText(address);
-    button.textContent = "Copied";
-  } catch {
-    // Not every browser lets a page write there: the link is marked to be copied by hand.
-    getSelection().selectAllChildren(button.previousElementSibling);
-    button.textContent = "Marked: copy it";
-  }
+/** Whoever comes back to this page finds the links of the tables that were made before. */
+function showKept() {
+  const tables = keptTables().map((table, number) =>
+    make(
+      "details",
+      { open: number === 0 },
+      make("summary", {}, `${table.game}, ${table.seats.length} people`),
+      make("ul", { class: "links" }, linkItems(table), make("li", {}, make("a", { class: "button", href: table.yours }, "Back to the table"))),
+    ),
+  );
+  field("kept-tables").replaceChildren(...tables);
+  field("kept").hidden = !tables.length;
 }
 
 field("form").addEventListener("submit", submit);
 field("players").addEventListener("change", choosePlayers);
+showKept();
 begin();

@@ -1,19 +1,26 @@
 // The page of one seat: it shows what the server says of the table, and says what has been clicked.
 
+import { ACTIONS } from "./actions.js";
 import { make, reasonIn } from "./dom.js";
+import { keptTables, linkItems } from "./links.js";
 import { Marks } from "./marks.js";
 import { drawTable } from "./table.js";
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 15000;
 const QUIET = 150;
-// Codes with which a connection is closed for good: it broke the rules, or there is no such table.
-const FINAL_CODES = [1008, 4404];
+// Who sits in a seat of a person, as a table message has it.
+const PEOPLE = ["you", "person"];
+// What is asked for in the place of a seed that the server is to draw.
+const OTHER_CARDS = "new";
+// The code with which a server that is being restarted closes its connections.
+const RESTARTED = 1012;
 const byId = (id) => document.getElementById(id);
 
 const page = {
   socket: null,
   wait: FIRST_WAIT,
+  closed: null, // why the server has closed the connection
   table: null,
   hello: null,
   odds: null, // { odds, questions, why } of the table that is shown
@@ -34,19 +41,29 @@ function socketAddress() {
 function connect() {
   const socket = new WebSocket(socketAddress());
   page.socket = socket;
-  socket.addEventListener("open", () => {
-    page.wait = FIRST_WAIT;
-    page.sent = null;
-    notice("");
-    byId("table").dataset.connected = "true";
-  });
+  page.closed = null;
+  byId("retry").hidden = true;
   socket.addEventListener("message", (event) => receive(JSON.parse(event.data)));
-  socket.addEventListener("close", (event) => !FINAL_CODES.includes(event.code) && lost());
+  socket.addEventListener("close", (event) => {
+    delete byId("table").dataset.connected;
+    page.sent = null;
+    if (page.closed !== null && event.code !== RESTARTED) refusedForGood();
+    else lost();
+  });
+}
+
+/** Leave it to the person to try again: the server has said why it will not go on. */
+function refusedForGood() {
+  notice(closedWords());
+  byId("retry").hidden = false;
+}
+
+function closedWords() {
+  return `Closed: ${page.closed}`;
 }
 
 /** Try again after a while that grows, until the server is there again. */
 function lost() {
-  delete byId("table").dataset.connected;
   notice(`The connection is lost. Trying again in ${Math.ceil(page.wait / 1000)} s; the game goes on where it was.`);
   setTimeout(connect, page.wait);
   page.wait = Math.min(page.wait * 2, LONGEST_WAIT);
@@ -67,6 +84,9 @@ const RECEIVERS = {
     if (message.decision !== page.sent) page.sent = null;
     page.table = message;
     page.marks = new Marks(marksKey(message), keeping());
+    // Only a connection on which something has come is a good one.
+    page.wait = FIRST_WAIT;
+    byId("table").dataset.connected = "true";
     notice("");
     askForOdds();
     draw();
@@ -82,7 +102,8 @@ const RECEIVERS = {
     draw();
   },
   closed(message) {
-    notice(`Closed: ${message.why}`);
+    page.closed = String(message.why);
+    notice(closedWords());
   },
 };
 
@@ -119,7 +140,24 @@ function draw() {
     marks: page.marks,
   });
   byId("odds").hidden = Boolean(table.ended);
+  showLinks(table);
   drawAfter(table);
+}
+
+/** Whoever made the table has the links of the others at hand, open until something has happened. */
+function showLinks(table) {
+  const made = keptTables().find(({ yours }) => yours === location.pathname);
+  const links = byId("links");
+  links.hidden = !made || Boolean(table.ended);
+  if (links.hidden) return;
+  if (!byId("links-list").childElementCount) {
+    byId("links-list").replaceChildren(...linkItems(made));
+    links.open = !table.log.length;
+  }
+  const begun = String(table.log.length > 0);
+  // Once: whoever opens it later keeps it open.
+  if (links.dataset.begun === "false" && begun === "true") links.open = false;
+  links.dataset.begun = begun;
 }
 
 function notice(text) {
@@ -150,8 +188,10 @@ async function choose(action) {
   if (why && !(await isSure(action, why))) return;
   // The table may have changed while the question stood there.
   if (page.table.decision !== decision) return;
-  if (send({ type: "act", decision, action })) page.sent = decision;
-  else notice("Not connected: it was not done.");
+  if (!send({ type: "act", decision, action })) return notice(["Not connected: it was not done.", page.closed === null ? "" : closedWords()].join(" ").trim());
+  page.sent = decision;
+  // What happens next is told at the top; whoever reads elsewhere while others play is left there.
+  document.querySelector(".region-status").scrollIntoView({ block: "nearest" });
 }
 
 function isSure(action, why) {
@@ -174,13 +214,17 @@ function toggleOdds() {
 
 function showRules() {
   const rules = page.hello?.rules ?? [];
-  const forms = Object.entries(page.hello?.forms ?? {});
+  const actions = ACTIONS[page.table?.game] ?? [];
   byId("rules-text").replaceChildren(
     ...rules.map((text) => make("p", {}, text)),
+    // The forms that `hello` brings are for whoever types.
     make("h3", {}, "What can be done"),
-    make("dl", { class: "forms" }, forms.map(([form, meaning]) => [make("dt", {}, form), make("dd", {}, meaning)])),
+    make("dl", { class: "forms" }, actions.map(([action, meaning]) => [make("dt", {}, action), make("dd", {}, meaning)])),
   );
   byId("rules-dialog").showModal();
+  // Not to the button at its end, to which it would scroll.
+  byId("rules-title").focus();
+  byId("rules-dialog").scrollTop = 0;
 }
 
 // --- after the end ---
@@ -198,17 +242,31 @@ function drawAfter(table) {
       "div",
       { class: "choices" },
       make("a", { class: "button button-main", href: table.ended.replay, id: "replay" }, "Look at the replay"),
-      make("button", { type: "button", class: "button", id: "again", onclick: () => again(null) }, "New game, the same cards"),
-      make("button", { type: "button", class: "button", id: "again-other", onclick: () => again(anySeed()) }, "New game, other cards"),
+      newGames(table),
       make("a", { class: "button", href: `${location.pathname}/text`, id: "text" }, "The game as text"),
     ),
+    ...seedLine(table.ended.seed),
   );
 }
 
-function anySeed() {
-  return crypto.getRandomValues(new Uint32Array(1))[0];
+/** Where several people play, nobody may deal cards that somebody knows. */
+function newGames(table) {
+  const button = (id, seed, words) => make("button", { type: "button", class: "button", id, onclick: () => again(seed) }, words);
+  const people = table.players.filter(({ who }) => PEOPLE.includes(who));
+  if (people.length > 1) return [button("again-other", OTHER_CARDS, "New game")];
+  return [button("again", null, "New game, the same cards"), button("again-other", OTHER_CARDS, "New game, other cards")];
 }
 
+/** A seed has up to 20 digits, more than a number here can hold: it is a text, and stays one. */
+function seedLine(seed) {
+  if (seed === undefined || seed === null) return [];
+  return [make("p", { class: "muted after-seed" }, "Seed of these cards: ", make("span", { id: "seed" }, String(seed)))];
+}
+
+/**
+ * Ask for a new game at this table.
+ * @param {?string} seed null: the same cards
+ */
 async function again(seed) {
   try {
     const answer = await fetch(`${location.pathname}/again`, {
@@ -227,5 +285,9 @@ byId("rules").addEventListener("click", showRules);
 byId("erase").addEventListener("click", () => {
   page.marks?.clear();
   draw();
+});
+byId("retry-now").addEventListener("click", () => {
+  notice("");
+  connect();
 });
 connect();

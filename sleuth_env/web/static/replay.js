@@ -21,9 +21,10 @@ const TAKES_KEYS = "input, select, textarea, button, summary, a, [contenteditabl
 /** A replay on its page: which step is shown, and from whose viewpoint. */
 class Replay {
   constructor(root, data) {
-    this.data = { ...data, deals: fromChanges(data.deals), frames: data.frames.map(fromChanges) };
+    const ofSeat = (_, seat) => fromChanges(data.frames.map((ofStep) => ofStep[seat]));
+    this.data = { ...data, deals: fromChanges(data.deals), frames: data.frames[0].map(ofSeat) };
     this.last = data.steps.length - 1;
-    this.names = data.frames.map((_, seat) => `player_${seat}`);
+    this.names = this.data.frames.map((_, seat) => `player_${seat}`);
     this.step = 0;
     this.seat = EVERYBODY;
     this.odds = true;
@@ -205,7 +206,7 @@ class Replay {
   }
 
   decision(when, { prompt, did, policy }) {
-    const head = make("p", {}, `${when} (${prompt.replace(/ \(Enter: [a-z]+\)$/, "")}): `, did === null ? make("i", {}, "the text ends here") : make("b", { "data-did": did }, did));
+    const head = make("p", {}, `${when} (${prompt}): `, did === null ? make("i", {}, "the text ends here") : make("b", { "data-did": did }, did));
     if (!policy) return head;
     const ranked = Object.entries(policy).sort(([, one], [, other]) => other - one);
     const first = ranked.filter(([name, share], at) => name === did || (at < MOST_BARS && (at === 0 || share >= LEAST_BAR)));

@@ -2,6 +2,11 @@
 
 import { make, unseen } from "./dom.js";
 
+// What is told at the end is laid out for a terminal: a line of so many columns is one of a table, and a line that
+// begins so goes on with the one before.
+const LEAST_COLUMNS = 5;
+const GOES_ON = " ".repeat(8);
+
 /**
  * Say who sits in a seat: the name, and the distance to the left, as actions have it.
  * @param {{label: string, name: string}} player
@@ -69,16 +74,38 @@ export function thingList(title, things, none = "") {
  * @param {Object} table a table message
  * @param {string} where the turn, in words
  * @param {string} waiting what is said while the viewer has nothing to decide
+ * @param {string[]} news the last lines of the log, as far as they are new
  * @returns {Node[]}
  */
-export function statusLines(table, where, waiting) {
+export function statusLines(table, where, waiting, news) {
   const asked = table.legal.length > 0;
-  const prompt = asked ? table.prompt.replace(/ \(Enter: [a-z]+\)$/, "") : table.ended ? "the game is over" : waiting;
+  const prompt = asked ? table.prompt : table.ended ? "the game is over" : waiting;
   return [
     make("p", { class: "where" }, where),
+    justNow(news),
     make("h2", { class: asked ? "prompt prompt-asked" : "prompt", "data-prompt": true }, prompt[0].toUpperCase() + prompt.slice(1)),
     ...(asked ? table.announcement : []).map((line) => make("p", { class: "announcement" }, line)),
   ];
+}
+
+/** Repeat what has just been told, for eyes: the log, which may be far below, is what is read out. */
+function justNow(news) {
+  if (!news.length) return null;
+  return make(
+    "div",
+    { class: "just-now", "data-just-now": true },
+    make("p", { class: "just-now-title", id: "just-now" }, "Just now"),
+    make("ul", { "aria-labelledby": "just-now" }, news.map((line) => toldLine(line))),
+  );
+}
+
+/**
+ * Make a line of what was told; what only the viewer was told is marked.
+ * @param {string} line as the message has it
+ * @returns {HTMLElement}
+ */
+export function toldLine(line) {
+  return make("li", { class: line.startsWith("    ") ? "log-private" : null }, line.trim());
 }
 
 /**
@@ -93,9 +120,33 @@ export function endingLines(table, drawDeal) {
   return [
     make("h2", {}, "The end"),
     make("p", { class: "ending-first" }, first),
-    make("pre", { class: "ending-lines", tabindex: "0", "aria-label": "How it ended" }, rest.join("\n")),
+    make("div", { class: "ending-lines" }, endingParts(rest)),
     ...drawDeal(table.ended.deal),
   ];
+}
+
+/** Lines in columns become a table, and those that go on with the line before are put to it: so all fits a phone. */
+function endingParts(lines) {
+  const parts = [];
+  for (const line of lines) {
+    const cells = line.split(/ {2,}/);
+    const last = parts.at(-1);
+    if (cells.length >= LEAST_COLUMNS) {
+      if (last?.rows) last.rows.push(cells);
+      else parts.push({ rows: [cells] });
+    } else if (last?.text && line.startsWith(GOES_ON)) {
+      last.text += ` ${line.trim()}`;
+    } else {
+      parts.push({ text: line.trim(), isIndented: line.startsWith(" ") });
+    }
+  }
+  return parts.map(({ rows, text, isIndented }) => (rows ? endingTable(rows) : make("p", { class: isIndented ? "ending-indented" : null }, text)));
+}
+
+function endingTable([heads, ...rows]) {
+  const head = heads.map((word) => (word ? make("th", { scope: "col" }, word) : make("td", {})));
+  const row = ([first, ...rest]) => make("tr", {}, make("th", { scope: "row" }, first), rest.map((word) => make("td", {}, word)));
+  return make("table", { class: "ending-table" }, make("thead", {}, make("tr", {}, head)), make("tbody", {}, rows.map(row)));
 }
 
 /**

@@ -23,7 +23,7 @@ export function drawSleuth(root, table, tools) {
   const turn = table.players.find((player) => player.label === facts.turn);
   const waiting = facts.turn === "you" ? "Your turn goes on: wait for the others" : `Wait: it is the turn of ${seatWords(turn)}`;
   return {
-    status: statusLines(table, where, waiting),
+    status: statusLines(table, where, waiting, tools.news),
     players: [regionHead("Players"), make("ol", { class: "players" }, table.players.map((player) => sleuthPlayer(player, table)))],
     actions: tools.choose && table.legal.length ? sleuthActions(table, tools) : [],
     hand: sleuthHand(facts),
@@ -202,7 +202,7 @@ function sleuthActions(table, tools) {
 
 function plainButton(table, tools, name) {
   const offer = table.facts.phase === "offer";
-  const words = { exchange: "Exchange cards", pass: offer ? "Decline" : "End my turn" }[name] ?? name;
+  const words = { exchange: "Exchange cards", pass: offer ? "Pass" : "Pass: end my turn" }[name] ?? name;
   return actionButton(tools, name, { class: name === "pass" ? "button button-main" : "button" }, words);
 }
 
@@ -267,6 +267,7 @@ function questionGrid(table, tools, groups, leads) {
   };
   const row = (head, questions) => make("tr", {}, head, questions.map(square));
   const first = ["", ...KINDS, ...TYPES];
+  const marked = [...best].some(([name, rank]) => rank < ASKED_BEST && name.startsWith(`ask ${tools.picks.target} `));
   return stepGroup(
     "What do you ask for?",
     "questions",
@@ -286,6 +287,7 @@ function questionGrid(table, tools, groups, leads) {
         make("tbody", {}, KINDS.map((kind) => row(null, TYPES.map((type) => `${kind}-${type}`)))),
       ),
     ),
+    questionLegend(table, tools, groups, marked),
   );
 }
 
@@ -294,11 +296,33 @@ function questionButton(tools, ways, leads, question, content) {
   const kind = question.includes("-") ? "question" : "question question-one";
   if (!ways) return make("span", { class: `${kind} question-not` }, content);
   if (ways.length === 1) {
-    const with_ = ways[0].card ? unseen(`, paid with ${spoken(ways[0].card)}`) : null;
-    return actionButton(tools, ways[0].name, { class: kind }, content, with_);
+    if (!ways[0].card) return actionButton(tools, ways[0].name, { class: kind }, content);
+    const paid = `paid with ${spoken(ways[0].card)}`;
+    return actionButton(tools, ways[0].name, { class: kind, title: `Asks at once, ${paid}` }, content, unseen(`, ${paid}`), hoverWords(paid));
   }
   const picks = { ...tools.picks, mode: "ask", question };
-  return leadButton(tools, `${leads} ${question}`, tools.picks.question === question, picks, { class: kind }, content, unseen(`, ${ways.length} cards can pay`));
+  const pay = `${ways.length} cards can pay`;
+  const title = `${pay}: you choose one of them next`;
+  return leadButton(tools, `${leads} ${question}`, tools.picks.question === question, picks, { class: kind, title }, content, unseen(`, ${pay}`), hoverWords(pay));
+}
+
+/** Words beside a button that are there while it is pointed at or has the focus; it says them itself to a reader. */
+function hoverWords(words) {
+  return make("span", { class: "hover-words", "aria-hidden": "true" }, words);
+}
+
+/** Explain what stands on the questions, as far as it does. */
+function questionLegend(table, tools, groups, best) {
+  const { target } = tools.picks;
+  const answers = table.facts.seats[target].answers;
+  const ways = [...groups.values()];
+  const signs = [
+    Object.keys(answers).length ? [make("span", { class: "known-answer" }, "2"), " answered before: so many"] : null,
+    best ? [make("b", {}, "★"), " tells much"] : null,
+  ];
+  const free = ways.every(([{ card }]) => card === null);
+  const pay = free ? null : "One click asks, and pays with the only card that can; where several can, you choose.";
+  return make("p", { class: "legend question-legend" }, pay ? make("span", {}, pay) : null, signs.filter(Boolean).map((sign) => make("span", {}, sign)));
 }
 
 function accusing(table, tools, accusations) {

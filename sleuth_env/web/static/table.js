@@ -2,6 +2,7 @@
 
 import { make } from "./dom.js";
 import { drawHolmes } from "./holmes.js";
+import { toldLine } from "./seats.js";
 import { drawSleuth } from "./sleuth.js";
 
 const DRAW = { sleuth: drawSleuth, holmes: drawHolmes };
@@ -11,6 +12,8 @@ const LEFT = {
   holmes: ["status", "ending", "hand", "actions", "players", "log"],
 };
 const RIGHT = ["sheet", "notes"];
+// So many of the last lines of the log stand beside what is asked for, too.
+const MOST_NEWS = 4;
 // What has been drawn into a root: its regions, and what has been picked on the way to an action.
 const drawn = new WeakMap();
 
@@ -38,9 +41,11 @@ export function drawTable(root, table, { choose = null, odds = null, questions =
     again();
     [...root.querySelectorAll(".region-actions .step")].at(-1)?.scrollIntoView({ block: "nearest" });
   };
+  if (choose) noteNews(kept, table);
+  const news = choose && !table.ended ? table.log.slice(newsFrom(kept, table)).slice(-MOST_NEWS) : [];
   root.dataset.game = table.game;
   root.dataset.decision = table.decision ?? "";
-  const tools = { choose: act, odds, questions, marks, picks: kept.picks, pick };
+  const tools = { choose: act, odds, questions, marks, news, picks: kept.picks, pick };
   const parts = DRAW[table.game](root, table, tools);
   keepingFocus(root, () => {
     for (const [name, region] of Object.entries(kept.regions)) {
@@ -51,12 +56,24 @@ export function drawTable(root, table, { choose = null, odds = null, questions =
   if (choose) markNews(kept, table);
 }
 
-/** Mark what has happened since the last decision of the viewer. */
+/** Keep in mind what had been told when the viewer was last to decide. */
+function noteNews(kept, table) {
+  // A new game begins a new log.
+  if (table.log.length < kept.news.length) kept.news = { decision: null, from: 0, length: 0 };
+  if (table.decision === null || table.decision === kept.news.decision) return;
+  // A decision after which nothing was told, such as a pass, does not make old what was new before it.
+  const from = table.log.length > kept.news.length ? kept.news.length : kept.news.from;
+  kept.news = { decision: table.decision, from, length: table.log.length };
+}
+
+/** Return with which line of the log begins what has happened since the last decision of the viewer. */
+function newsFrom(kept, table) {
+  const asked = table.decision !== null || table.log.length === kept.news.length;
+  return asked ? kept.news.from : kept.news.length;
+}
+
 function markNews(kept, table) {
-  if (table.decision !== null && table.decision !== kept.news.decision) {
-    kept.news = { decision: table.decision, from: kept.news.length, length: table.log.length };
-  }
-  const from = table.decision === null ? kept.news.length : kept.news.from;
+  const from = newsFrom(kept, table);
   [...kept.log.children].forEach((line, number) => line.classList.toggle("log-new", number >= from));
 }
 
@@ -68,9 +85,14 @@ function begin(root, table) {
   regions.log.append(make("h2", {}, "What has happened"), box);
   root.classList.add("table");
   root.replaceChildren(...[LEFT[table.game], RIGHT].map((names) => make("div", { class: "column" }, names.map((name) => regions[name]))));
-  const kept = { game: table.game, regions, log, picks: {}, decision: null, legal: "", news: { decision: null, from: 0, length: table.log.length } };
+  const kept = { game: table.game, regions, log, picks: {}, decision: null, legal: "", news: newsAtFirst(table) };
   drawn.set(root, kept);
   return kept;
+}
+
+/** A page that has just been opened does not know the last decision: the last lines are new to it. */
+function newsAtFirst(table) {
+  return { decision: null, from: Math.max(0, table.log.length - MOST_NEWS), length: table.log.length };
 }
 
 function fill(region, children) {
@@ -103,7 +125,7 @@ function writeLog(list, lines) {
 }
 
 function logLine(line) {
-  const item = make("li", { class: line.startsWith("    ") ? "log-private" : null }, line.trim());
+  const item = toldLine(line);
   item.dataset.line = line;
   return item;
 }
