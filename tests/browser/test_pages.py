@@ -498,7 +498,12 @@ def test_two_people_play_at_one_table(visitor: NewVisitor) -> None:
         # Nobody may deal cards that somebody knows.
         assert person.page.locator("#after button").all_text_contents() == ["New game"]
     asked: list[Any] = []
-    guest.page.route("**/again", lambda route: asked.append(route.request.post_data_json) or route.fulfill(json={}))
+
+    def note(route: Any) -> None:
+        asked.append(route.request.post_data_json)
+        route.fulfill(json={})
+
+    guest.page.route("**/again", note)
     with guest.page.expect_response("**/again"):
         guest.page.click("#again-other")
     assert asked == [{"seed": "new"}]
