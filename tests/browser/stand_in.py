@@ -246,7 +246,7 @@ async def make_table(request: Request) -> Response:
     game: Any = load_game(asked["game"])
     try:
         options = game.Options(num_players=asked["players"], **asked["options"])
-        seed = asked["seed"] if asked["seed"] is not None else secrets.randbits(32)
+        seed = secrets.randbits(64) if asked["seed"] is None else int(asked["seed"])
         room = Room(asked["game"], options, asked["seats"], seed)
     except ValueError as error:
         return JSONResponse({"error": str(error)}, 400)
@@ -266,7 +266,7 @@ async def again(request: Request) -> Response:
     if room is None:
         return PlainTextResponse("no such table", 404)
     seed = (await request.json())["seed"]
-    room.begin(room.seed if seed is None else secrets.randbits(32) if seed == "new" else int(seed))
+    room.begin(room.seed if seed is None else secrets.randbits(64) if seed == "new" else int(seed))
     await room.broadcast()
     return JSONResponse({})
 

@@ -144,7 +144,8 @@ async function submit(event) {
     players: form.seats.length,
     options: chosenOptions(),
     seats: form.seats.map((who) => (who === YOU_SEAT ? PERSON_SEAT : who)),
-    seed: seed ? Number(seed) : null,
+    // As a text: a number here does not hold all its digits.
+    seed: seed || null,
   };
   field("make").disabled = true;
   try {
