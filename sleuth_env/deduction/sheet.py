@@ -139,6 +139,7 @@ def _start_from(e, kept, w):
         new = e["possible"][h] != kept["possible"][h]
         if new:
             w["cards"] = 1
+        # Looked at as a whole first, which the processor does for many sets at a time.
         differs = False
         for s in range(e["num_sets"]):
             differs |= e["least"][h, s] != kept["said_least"][h, s] or e["most"][h, s] != kept["said_most"][h, s]

@@ -131,7 +131,8 @@ class Pages:
         if not making.done():
             return HTMLResponse(BEING_MADE)
         if making.exception() is not None:
-            del self._made[game]
+            # Others may have waited for it, too.
+            self._made.pop(game, None)
         content = making.result()
         return HTMLResponse(content, headers={"Content-Security-Policy": _policy_of(content)})
 
