@@ -191,7 +191,7 @@ FIRST_PARTY = {
     "web/page": ("web.modules", "web.packing"),
     "web/messages": ("deduction.worlds", "game"),
     "web/frames": ("game", "policies.policy", "web.messages"),
-    "web/tournament_page": ("checks", "matches.crosstable", "web"),
+    "web/tournament_page": ("checks", "matches.crosstable", "matches.program", "web"),
     "web/room": (
         *("checks", "game", "matches.program", "matches.rating", "matches.sitting", "transcripts"),
         "web.messages",
@@ -199,8 +199,8 @@ FIRST_PARTY = {
     "web/kept": ("files", "locks", "transcripts"),
     "web/offers": ("game", "options", "policies.policy_file"),
     "web/lobby": (
-        *("checks", "game", "matches.players", "matches.program", "options", "policies.policy_file"),
-        *("web.kept", "web.messages", "web.room"),
+        *("checks", "game", "matches.players", "matches.program", "policies.policy_file"),
+        *("web.kept", "web.messages", "web.offers", "web.room"),
     ),
     "web/server": ("matches.processes", "web"),
     # The command line stands above everything but the games; nothing else may use it.

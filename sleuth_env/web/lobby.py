@@ -26,15 +26,13 @@ from ..checks import one_line, shown
 from ..game import GAMES, Game, Transcribed, load_game, make_options, needed
 from ..matches.players import make_players
 from ..matches.program import close_programs, names_program, program_name
-from ..options import OptionError
 from ..policies.policy_file import pretrained_names
 from .kept import About, DamagedError, Folder, Kept, new_name, new_secret, parse_token
 from .messages import PERSON, closed, refused
+from .offers import player_counts
 from .room import Room, seats_of_people
 
 T = TypeVar("T")
-# No game has more.
-MOST_PLAYERS = 8
 # Seconds for which a game without listeners stays in memory.
 IDLE = 60.0
 # Seconds between two looks for such games.
@@ -139,13 +137,9 @@ def _games_of(name: str, greedy: bool, allow_pickle: bool) -> list[str]:
     found = []
     errors = []
     for game in map(load_game, GAMES):
-        for number in range(2, MOST_PLAYERS + 1):
+        for number in player_counts(game):
             try:
-                options = game.Options(num_players=number)
-            except OptionError:
-                continue
-            try:
-                make_players(game, options, [name], greedy, allow_pickle)
+                make_players(game, game.Options(num_players=number), [name], greedy, allow_pickle)
             except ValueError as error:
                 errors.append(error)
             else:

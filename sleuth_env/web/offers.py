@@ -25,14 +25,20 @@ def games_offered(others: Mapping[str, Sequence[str]] | None = None) -> dict[str
     return {"games": [_game(load_game(name), list((others or {}).get(name, ()))) for name in GAMES]}
 
 
+def player_counts(game: Game) -> list[int]:
+    """Return with how many players a game may be played."""
+    (about,) = (option for option in described(game.Options) if option.name == "num_players")
+    bounds = _numbers(about)
+    return list(range(bounds["least"], bounds["most"] + 1))
+
+
 def _game(game: Game, others: list[str]) -> dict[str, Any]:
-    options = {about.name: about for about in described(game.Options)}
-    players = _numbers(options.pop("num_players"))
+    options = [about for about in described(game.Options) if about.name != "num_players"]
     return {
         "name": game.NAME,
         "title": needed(game, OnBoard).board.TITLE,
-        "players": list(range(players["least"], players["most"] + 1)),
-        "options": [_option(about) for about in options.values()],
+        "players": player_counts(game),
+        "options": [_option(about) for about in options],
         "bots": list(game.BOTS),
         "default_bot": game.DEFAULT_BOT,
         "policies": [*pretrained_names(game.NAME), *others],

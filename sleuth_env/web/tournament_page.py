@@ -12,11 +12,11 @@ from html import escape
 
 from ..checks import one_line
 from ..matches.crosstable import PlayerResult, Share, TournamentResult
+from ..matches.program import PREFIX, names_program
 from .page import make_page
 
 STYLES = ("style.css", "board.css")
 # Names that lead to files: whoever reads the page need not know in which folders they lie.
-COMMAND = "exec:"
 FILE = re.compile(r"\.(?:safetensors|zip)$|\.py:\w+$")
 FOLDERS = re.compile(r"[^\s:'\"]*[/\\](?=[^\s/\\])")
 # The scale of the intervals: its height a player, and where it begins and ends in a picture of this width.
@@ -111,8 +111,8 @@ def shown_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def _without_folders(name: str) -> str:
-    if name.startswith(COMMAND):
-        return COMMAND + FOLDERS.sub("", name.removeprefix(COMMAND))
+    if names_program(name):
+        return PREFIX + FOLDERS.sub("", name.removeprefix(PREFIX))
     return re.split(r"[/\\]", name)[-1] if FILE.search(name) else name
 
 
