@@ -28,7 +28,7 @@ from sleuth_env.words import most_tokens
 Choose = Callable[[int, NDArray[np.int64]], int]
 # Files of mistral-common by what their tokenizers are called.
 TOKENIZERS = {"tekken": "tekken_240911.json", "v3": "mistral_instruct_tokenizer_240323.model.v3"}
-# Of long games only these decisions are looked at, one in so many.
+# Of long games only some decisions are looked at, one in this many.
 FROM = 1000
 ONE_IN = 7
 

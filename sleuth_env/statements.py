@@ -393,7 +393,7 @@ def is_harmless(sentence: str) -> bool:
 def _leaves(text: str, pattern: re.Pattern[str]) -> bool:
     words = _spaced(text)
     reason = _A_REASON.search(words)
-    # The words of a reason may be anything, with any marks; what is no reason may not.
+    # The words of a reason may be anything, with any marks; the rest may not.
     marks = text if reason is None else text[: words_of(text)[len(words[: reason.start()].split())].start]
     if "?" in text or not pattern.fullmatch(words) or not _only(marks, _MARKUP_AFTER):
         return False

@@ -135,7 +135,7 @@ class Games:
         """Draw the players of games dealt from now on from the learner and these.
 
         Games under way keep theirs to their end, so that what comes of a game belongs to who played
-        it. Where somebody who remembers games sits in some that have been restored, all begin anew:
+        it. Where somebody who remembers games sits in some that have been restored, all begin again:
         what they remembered is gone.
         """
         if self._restored and any(remembers(opponents[name][0]) for name in self.seated):

@@ -59,7 +59,7 @@ class Teaching:
         teacher: says what it would do, or what actions are worth.
         player: sits in every seat; may be the teacher.
         deals: 0 where the teacher says what it would do; otherwise it says what each legal action
-            is worth (see `Weighing`), tried in so many deals.
+            is worth (see `Weighing`), tried in this many deals.
         declined: the share of declined offers that is kept.
         held_out: the share of games that is held out.
         strays: the share of decisions at which any legal action is played.

@@ -462,7 +462,7 @@ class Run:
         seed = number_of(settings.seed, "evaluation", "games")
         played = evaluate(config.module, config.options, policy, opponents, settings.deals, seed, pool=self.players)
         results = dict(zip(self.baselines, played, strict=True))
-        # What a bot has done in a program's place is no result against the program.
+        # What a bot has done in a program's place says nothing about the program.
         shares = {name: result.entries[0].win_share for name, result in results.items() if not result.failures}
         rows = {f"{EVALUATION}{name}": share for name, share in shares.items()}
         if len(shares) < len(results):

@@ -264,7 +264,7 @@ def list_products(quantities, slots, end, i, products):
         low = layers & before
         high = layers & ~before & ~(np.int64(1) << i)
         if number == 0:
-            # The holder does not have layer i's card, so there are no deals with all of a set that it is in.
+            # The holder does not have layer i's card, so nothing deals all of a set that it is in.
             if low | high != layers or low == 0 or high == 0:
                 continue
             above = index_of(quantities, slots, quantity["holder"], 0, low)

@@ -574,7 +574,7 @@ def _open_points(seen: Any, k: int, rules: Any) -> int:
 
 
 def unasked(options: Options, seen: Any) -> Any:
-    """Return what a player knows (one VIEW record): there are no offers in this game."""
+    """Return what a player knows (one VIEW record): this game has no offers."""
     return one_view(options, seen, "seen")[0]
 
 

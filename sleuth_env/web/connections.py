@@ -45,7 +45,7 @@ def impatient(protocol: Any, most: int, patience: float = PATIENCE) -> type:
     """
 
     class Impatient(protocol):  # type: ignore[misc]
-        """It speaks HTTP, but not for ever."""
+        """It speaks HTTP, but not forever."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             """Take a connection, unless there are too many."""

@@ -133,7 +133,7 @@ def _with_headers(send: Send, path: str) -> Send:
 
 
 class Rate:
-    """How often something may happen: so many times at once, and so many a second.
+    """How often something may happen: a number of times at once, and a number a second.
 
     Args:
         at_once: number.

@@ -175,7 +175,7 @@ class Folder:
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no room for another game."""
+        """Whether another game finds no room."""
         return self._number >= self.most
 
     def _files(self, pattern: str = "*.txt") -> Iterator[tuple[str, int, bool]]:

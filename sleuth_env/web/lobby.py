@@ -470,7 +470,7 @@ class Lobby:
             return None
 
     async def listen(self, place: Place, seat: int) -> Listener:
-        """Begin to listen to a seat; the first message is there already.
+        """Begin to listen to a seat; the first message waits already.
 
         Raises:
             BusyError: too many listen.

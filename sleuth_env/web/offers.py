@@ -57,7 +57,7 @@ def _option(about: Described) -> dict[str, Any]:
 
 
 def _numbers(about: Described) -> dict[str, Any]:
-    """Return the least and the most that a number may be; None where there is no most, or other options say it."""
+    """Return the least and the most that a number may be; None where nothing bounds it, or other options say it."""
     least = _LEAST.match(about.values)
     most = _RANGE.match(about.values) or _SOME.match(about.values)
     return {"least": int(least[0]) if least else None, "most": int(most[most.lastindex or 1]) if most else None}

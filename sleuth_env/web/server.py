@@ -174,7 +174,7 @@ class Pages:
             await connection.send_text(encoded(hello(place.room.game, place.room.options, link)))
             await self._talk(connection, place, listener)
         except Exception as error:
-            # A connection that breaks off in the midst of a message is no fault.
+            # A connection may break off in the midst of a message.
             if WebSocketState.DISCONNECTED not in (connection.client_state, connection.application_state):
                 complain(f"a connection has failed: {type(error).__name__}: {error}")
                 await _end(connection, "something has failed; the game has been kept", FAILED)
