@@ -220,6 +220,8 @@ def test_a_finished_game_takes_only_none(env: Any) -> None:
     with pytest.warns(UserWarning, match="does nothing once every agent has left"):
         env.step(None)
     assert env.agents == []
+    with pytest.raises(gymnasium.error.ResetNeeded, match="every agent has left: call reset"):
+        env.last()
 
 
 # --- what is seen ---

@@ -25,6 +25,7 @@ from sleuth_env.sleuth import Options, draw_belief, make_bot
 from sleuth_env.sleuth.notation import action_names, gem_names
 from sleuth_env.sleuth.review import can_prove, first_proof, known_missing, view_of
 from sleuth_env.sleuth.state import FINISHED
+from tests.support.situation import Situation
 from tests.support.terminal import played_game, said, scripted, type_in
 
 VARIANTS = [
@@ -333,7 +334,8 @@ def test_a_question_that_cannot_be_asked_is_answered_by_the_reason(
 ) -> None:
     output = played(monkeypatch, capsys, "exchange\nblue-pair\n\n\nblue-pair\n")
     assert "You can ask blue-pair on your turn; now you may only accuse or pass." in output
-    assert "None of your search cards (opal, yellow-diamond, red-pair, pearl-pair) lets you ask blue-pair so" in output
+    cards = "opal, yellow-diamond, red-pair, pearl-pair"
+    assert f"None of your search cards ({cards}) lets you ask blue-pair; final +1 blue-pair asks it free" in output
 
 
 @pytest.mark.parametrize(
@@ -895,3 +897,36 @@ def test_a_line_that_means_nothing_is_answered_by_one_line(
     type_in(monkeypatch, f"legal\n{typed}\n")
     assert main(["play", "--seed", "5", "--options", "first_player=seat_0"]) == 0
     assert f"\n{answer}\nyour turn> " in said(capsys)[0]
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("ask +3 blue", "There is no player +3 here: you can ask +1, +2."),
+        ("ask +0 blue with free", "There is no player +0 here: you can ask +1, +2."),
+        ("+9 pair", "There is no player +9 here: you can ask +1, +2."),
+        ("final +3 blue", "There is no player +3 here: you can ask +1, +2."),
+        ("ask +1 blue with red", "The search card red is not one of yours (free, opal, opal-pair, yellow); free does."),
+        ("ask +1 blue with opal", "The search card opal does not let you ask blue; free does."),
+        ("ask +2 opal with yellow", "The search card yellow does not let you ask opal; free or opal does."),
+        ("accuse blue", ""),
+        ("ask +1 blue opal", ""),
+    ],
+)
+def test_a_question_that_cannot_be_asked_is_explained_by_what_is_wrong_with_it(typed: str, said: str) -> None:
+    options = sleuth.Options(num_players=3)
+    game = Situation(options, ["red-opal-pair"], search={0: ["free", "opal", "opal-pair", "yellow"]})
+    found = sleuth.telling.hint(options, np.array([game.seen_by(0)]), typed)
+    assert sorted(re.split(r"\W+", found)) == sorted(re.split(r"\W+", said))
+
+
+def test_the_second_question_of_a_turn_is_explained_too() -> None:
+    options = sleuth.Options(num_players=3, double_interrogation=True, accuse="own_turn")
+    game = Situation(options, ["red-opal-pair"], search={0: ["free", "opal", "opal-pair", "yellow"]})
+    assert game.do("ask", 1, "opal", "opal")
+    seen = np.array([game.seen_by(0)])
+    said = "You have asked +1 a question with one word: now ask somebody else one with two words."
+    assert sleuth.telling.hint(options, seen, "ask +1 opal-pair with opal-pair") == said
+    assert sleuth.telling.hint(options, seen, "ask +2 yellow") == said
+    said = "A final question is asked at the beginning of a turn, in place of others."
+    assert sleuth.telling.hint(options, seen, "final +1 opal") == said

@@ -313,8 +313,14 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
     # --- what is seen ---
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Return observation, reward since it last acted, terminated, truncated and info of `agent_selection`."""
+        """Return observation, reward since it last acted, terminated, truncated and info of `agent_selection`.
+
+        Raises:
+            gymnasium.error.ResetNeeded: there is no game, or every agent has left it.
+        """
         self._must_be_reset()
+        if not self.agents:
+            raise gymnasium.error.ResetNeeded("every agent has left: call reset() for a new game")
         return super().last(observe)  # type: ignore[no-any-return]
 
     def observation_space(self, agent: str | int) -> spaces.Dict:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..game import names_from
 from ..game_doors import checked_seat
-from .cards import NUM_SEARCH_CARDS, QUESTIONS, Options, action_blocks, make_rules
+from .cards import NUM_SEARCH_CARDS, PAIRS, QUESTIONS, Options, action_blocks, make_rules
 from .checked import one_state, one_view, seat_in_view
 from .drawing.compact import COLUMNS
 from .drawing.scene import phase_of
@@ -94,6 +94,8 @@ PROMPTS = {
 }
 QUESTION_NAMES = frozenset(question_name(question) for question in range(len(QUESTIONS)))
 SEARCH_CARD_NAMES = frozenset(search_card_name(card) for card in range(NUM_SEARCH_CARDS))
+# Which search card pays for which question.
+PAYABLE = frozenset((question_name(question), search_card_name(card)) for question, card in PAIRS)
 ACCUSATIONS = (RIGHT_EVENT, WRONG_EVENT, ACCUSED_EVENT)
 
 
@@ -405,18 +407,43 @@ def rules(options: Options, typed: bool = False) -> list[str]:
 def hint(options: Options, seen: Any, typed: str) -> str:
     """Return why a question that was typed cannot be asked now, and what can be done; "" if it is not a question."""
     seen = one_view(options, seen, "seen")[0]
-    words = [word for word in typed.split() if word not in ("ask", "final", "with") and word[0] != "+"]
+    words = typed.split()
+    places = [word for word in words if word[0] == "+"]
+    named = [word for word in words if word not in ("ask", "final", "with", *places)]
     # Anything else was meant to be something else, such as an accusation.
-    if not words or words[0] not in QUESTION_NAMES or not all(word in SEARCH_CARD_NAMES for word in words):
+    if not named or named[0] not in QUESTION_NAMES or not all(word in SEARCH_CARD_NAMES for word in named):
         return ""
-    question = words[0]
+    if len(named) > (2 if "with" in words else 1):
+        return ""
+    question = named[0]
     phase = phase_of(seen)
     if phase not in (TURN, SECOND):
         may = "accuse or pass" if phase == OFFER else "accuse"
         return f"You can ask {question} on your turn; now you may only {may}."
-    cards = ", ".join(search_card_names(seen["search"][0]))
-    also = f"; final +1 {question} asks it free, but then you must accuse" if phase == TURN else ""
-    return f"None of your search cards ({cards}) lets you ask {question} so{also}."
+    opponents = [f"+{place}" for place in range(1, options.num_players)]
+    for place in places:
+        if place not in opponents:
+            return f"There is no player {place[:9]} here: you can ask {', '.join(opponents)}."
+    if "final" in words:
+        return "A final question is asked at the beginning of a turn, in place of others." if phase == SECOND else ""
+    return _card_hint(seen, question, named[1] if len(named) > 1 else "", (places or opponents)[0], phase)
+
+
+def _card_hint(seen: np.void, question: str, card: str, place: str, phase: int) -> str:
+    """Return why a question cannot be paid for (card: "" if none is named), or not be the second of a turn."""
+    held = search_card_names(seen["search"][0])
+    able = [name for name in held if (question, name) in PAYABLE]
+    if not able:
+        also = f"; final {place} {question} asks it free, but then you must accuse" if phase == TURN else ""
+        return f"None of your search cards ({', '.join(held)}) lets you ask {question}{also}."
+    if card and card not in able:
+        why = f"does not let you ask {question}" if card in held else f"is not one of yours ({', '.join(held)})"
+        return f"The search card {card} {why}; {' or '.join(able)} does."
+    if phase == SECOND:
+        number, other = ("one word", "two words") if seen["first_elements"] == 1 else ("two words", "one word")
+        first = int(seen["first_target"])
+        return f"You have asked +{first} a question with {number}: now ask somebody else one with {other}."
+    return ""
 
 
 def doubt(options: Options, seen: Any, action: int) -> str:
