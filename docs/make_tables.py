@@ -181,6 +181,9 @@ def bots(body: str) -> str:
     shares = {
         row["bot"]: row["win_share"]["sheet"][0] for row in measured if (row["variant"], row["players"]) == ("base", 3)
     }
+    for row in json.loads((ROOT / "benchmarks/searcher.json").read_text()):
+        if row["subject"] == "searcher" and (row["variant"], row["players"], row["field"]) == ("base", 3, "sheet"):
+            shares["searcher"] = row["share"][0]
     kept = kept_cells(body)
     rows = [
         [f"`{name}`", *kept.get(f"`{name}`", [""])[:1], f"{100 * shares[name]:.1f} %", "33.3 %"] for name in sleuth.BOTS

@@ -76,6 +76,7 @@ _HOMES = {
     "TextStep": "sleuth_env.envs.text",
     "TournamentResult": "sleuth_env.matches.crosstable",
     "UnknownOptionError": "sleuth_env.options",
+    "WeightedBelief": "sleuth_env.sleuth",
     "Worlds": "sleuth_env.deduction",
     "belief": "sleuth_env.sleuth",
     "belief_in_game": "sleuth_env.sleuth",
@@ -110,6 +111,7 @@ _HOMES = {
     "text_observation": "sleuth_env.words",
     "to_onnx": "sleuth_env.policies.export",
     "to_torch": "sleuth_env.policies.export",
+    "weighted_belief": "sleuth_env.sleuth",
     "wrap_policy": "sleuth_env.policies.wrapped",
 }
 if TYPE_CHECKING:
@@ -180,11 +182,13 @@ if TYPE_CHECKING:
     from .sleuth import Options as Options
     from .sleuth import RebuildError as RebuildError
     from .sleuth import Sought as Sought
+    from .sleuth import WeightedBelief as WeightedBelief
     from .sleuth import belief as belief
     from .sleuth import belief_in_game as belief_in_game
     from .sleuth import beliefs as beliefs
     from .sleuth import make_bot as make_bot
     from .sleuth import rebuild as rebuild
+    from .sleuth import weighted_belief as weighted_belief
     from .sleuth_v0 import SleuthVecEnv as SleuthVecEnv
     from .sleuth_v0 import SleuthVectorEnv as SleuthVectorEnv
     from .sleuth_v0 import SoloEnv as SoloEnv

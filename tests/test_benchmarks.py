@@ -40,8 +40,11 @@ WRONG = [
     (
         "tables",
         "--bots nobody",
-        "argument --bots: must be some of random, cautious, sheet, entropy, racer, separated by commas, got 'nobody'",
+        "argument --bots: must be some of random, cautious, sheet, hunch, entropy, racer, separated by commas, "
+        "got 'nobody'",
     ),
+    ("searcher", "--deals 1", "argument --deals: must be a whole number from 2 to 1000000, got '1'"),
+    ("searcher", "--subjects nobody", "argument --subjects: must be some of searcher, without play-outs, "),
 ]
 
 

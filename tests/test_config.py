@@ -187,7 +187,7 @@ def test_the_list_of_keys_has_every_option_of_the_game_and_says_what_is_legal():
     assert "more than 1 with 3 or 4 players" in listed["options.missing"][0]
     assert listed["record"] == ("the kind of observation (sheet, raw, exact)", "sheet")
     assert "relational" in listed["network.kind"][0]
-    assert "racer, pretrained:sleuth-3p" in listed["opponents.bots"][0]
+    assert "racer, searcher, pretrained:sleuth-3p" in listed["opponents.bots"][0]
     assert all(text and text != "option of the game" for text, _ in listed.values())
 
 

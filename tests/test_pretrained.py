@@ -141,7 +141,9 @@ def test_where_none_is_shipped_that_is_said(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(policy_file, "PRETRAINED_FOLDER", tmp_path / "nothing")
     with pytest.raises(PolicyError, match="this version includes none"):
         load_policy("pretrained:4p")
-    with pytest.raises(PolicyError, match="one of the bots random, cautious, sheet, entropy, racer, or a policy file"):
+    with pytest.raises(
+        PolicyError, match="one of the bots random, cautious, sheet, hunch, entropy, racer, searcher, or a policy file"
+    ):
         make_player("watson", FOUR)
 
 

@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from sleuth_env.checks import did_you_mean
 from sleuth_env.game import DEFAULT_GAME, Game, load_game
 from sleuth_env.matches.imported import FORMS
-from sleuth_env.matches.players import names_player
+from sleuth_env.matches.players import names_bot, names_player
 from sleuth_env.options import described
 from sleuth_env.policies.policy_file import SUFFIX, names_file, pretrained_names
 from sleuth_env.policies.trained import names_model
@@ -155,7 +155,7 @@ def player_name(value: Any, info: ValidationInfo) -> Any:
     game = game_of(info)
     if isinstance(value, str) and names_model(value):
         raise PydanticCustomError("model", NO_MODEL)
-    if isinstance(value, str) and value not in game.BOTS and not names_player(value):
+    if isinstance(value, str) and not names_bot(value, game) and not names_player(value):
         raise PydanticCustomError(
             "player",
             "must be one of {names}, a file that ends in {suffix}, or a player of yours, {forms}",

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..checks import check_number
 from ..game import DEFAULT_GAME, Game, Transcribed, load_game, needed
-from ..matches.players import make_players
+from ..matches.players import make_players, names_bot
 from ..matches.program import close_programs
 from ..policies.policy_file import PolicyError, located
 from .arguments import (
@@ -215,7 +215,7 @@ def _file_names(names: Sequence[str]) -> list[str]:
 
 def _check_harmless(game: Game, names: Sequence[str]) -> None:
     """Check that the opponents that a text names are not files: none is opened because a text says so."""
-    foreign = [name for name in names if name not in game.BOTS and not _is_bundled(name, game.NAME)]
+    foreign = [name for name in names if not names_bot(name, game) and not _is_bundled(name, game.NAME)]
     if foreign:
         raise CommandError(f"the game was played against {foreign[0][:40]!r}: name the opponents by --opponents")
 

@@ -34,13 +34,18 @@ def names_player(text: str) -> bool:
     return names_program(text) or names_file(text) or names_model(text) or names_code(text)
 
 
+def names_bot(text: str, game: Game) -> bool:
+    """Return whether a text is the name of one of the game's bots, perhaps with a setting after a colon."""
+    return text.partition(":")[0] in game.BOTS
+
+
 def source_of(text: str, game: Game) -> Path | None:
     """Return the file that a player's name means, without reading it; None for a bot, and for a command.
 
     Raises:
         PolicyError: the package has not got a policy of this name.
     """
-    if text in game.BOTS or names_program(text):
+    if names_bot(text, game) or names_program(text):
         return None
     if names_file(text):
         return Path(located(text, game.NAME))
@@ -102,8 +107,9 @@ def make_player(
     """Return the player that a name stands for.
 
     Args:
-        text: the name of a bot; the path of a policy file, which ends in ``.safetensors``, or the
-            name of one that comes with the package, such as ``pretrained:sleuth-4p``;
+        text: the name of a bot, such as ``sheet`` or ``searcher:50ms``; the path of a policy file,
+            which ends in ``.safetensors``, or the name of one that comes with the package, such as
+            ``pretrained:sleuth-4p``;
             ``FILE.py:NAME`` or ``MODULE:NAME``, which is imported: a player, a class of players,
             which is made with the options, or a function with an attribute `record`, see
             `wrap_policy`; the path of a model of Stable-Baselines3, which ends in ``.zip``; or
@@ -137,16 +143,16 @@ def make_player(
     if names_model(text):
         return load_model(text, options, game, greedy, allow_pickle)
     # A bot's name comes first, whatever it looks like.
-    if text not in game.BOTS and (names_code(text) or ":" in text):
+    if names_bot(text, game):
+        check_options(game, options)
+        return game.make_bot(text, options)
+    if names_code(text) or ":" in text:
         return import_player(text, options, game)
-    if text not in game.BOTS:
-        known = ", ".join([*game.BOTS, *pretrained_names(game.NAME)])
-        raise PolicyError(
-            f"there is no bot {text[:100]!r}: a player is one of the bots {known}, "
-            f"or a policy file, whose name ends in {SUFFIX}, or a player of your own: {FORMS}, or {FORM}"
-        )
-    check_options(game, options)
-    return game.make_bot(text, options)
+    known = ", ".join([*game.BOTS, *pretrained_names(game.NAME)])
+    raise PolicyError(
+        f"there is no bot {text[:100]!r}: a player is one of the bots {known}, "
+        f"or a policy file, whose name ends in {SUFFIX}, or a player of your own: {FORMS}, or {FORM}"
+    )
 
 
 def listed(players: Players, number: int = 1) -> list[Any]:

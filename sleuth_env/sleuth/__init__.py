@@ -6,6 +6,7 @@ from ..options import OptionError
 from . import board, extensive, telling, wording
 from .belief import Beliefs, Sought, belief, belief_in_game, beliefs
 from .bots import BOTS, BotError, make_bot, playing
+from .bots.weighing import WeightedBelief, weighted_belief
 from .cards import DECLINE, OFFERED, SCORED, Options, action_blocks, make_rules, num_actions
 
 # VIEW from there, too: to type checkers, an import from `.view` makes `view` that module.
@@ -90,6 +91,7 @@ __all__ = [
     "Options",
     "RebuildError",
     "Sought",
+    "WeightedBelief",
     "action_blocks",
     "action_name",
     "belief",
@@ -129,6 +131,7 @@ __all__ = [
     "step",
     "telling",
     "view",
+    "weighted_belief",
     "wording",
     "write_observations",
 ]

@@ -20,6 +20,11 @@ from ..clues import clues
 from ..state import MUST_ACCUSE, OFFER
 from ..view import VIEW
 
+
+class BotError(ValueError):
+    """A bot was asked for by an unknown name, or with a wrong setting; the message lists the right ones."""
+
+
 # What a bot sets against the worth of a question, in the same unit.
 COSTS = np.dtype(
     [

@@ -41,25 +41,25 @@ def _outlooks() -> dict[str, dict[str, dict[str, Any]]]:
     return found
 
 
-def variant(options: Options) -> str:
-    """Return the name of the closest kind of game: the first that applies."""
-    if options.missing > 1:
+def variant(missing: int, super_sleuth: bool, double_interrogation: bool) -> str:
+    """Return the name of the closest kind of game for these options: the first that applies."""
+    if missing > 1:
         return "missing"
-    if options.super_sleuth:
+    if super_sleuth:
         return "super_sleuth"
-    return "double_interrogation" if options.double_interrogation else "base"
+    return "double_interrogation" if double_interrogation else "base"
 
 
-def outlook(options: Options) -> dict[str, np.ndarray]:
+def outlook(num_players: int, kind: str) -> dict[str, np.ndarray]:
     """Return the weights of `FEATURES` at an "offer" and on a "turn", f8 [F] each.
 
-    They are those of the game's `variant` where it was fitted for this number of players, else
-    those of the base game for this number or the next below.
+    They are those of the game's kind (see `variant`) where it was fitted for this number of players,
+    else those of the base game for this number or the next below.
     """
-    fitted = _outlooks().get(variant(options), {})
+    fitted = _outlooks().get(kind, {})
     base = _outlooks()["base"]
-    below = str(max(number for number in map(int, base) if number <= options.num_players))
-    found = fitted.get(str(options.num_players), base[below])
+    below = str(max(number for number in map(int, base) if number <= num_players))
+    found = fitted.get(str(num_players), base[below])
     return {moment: np.array(found[moment]) for moment in ("offer", "turn")}
 
 
@@ -103,7 +103,8 @@ class Daring:
     """
 
     def __init__(self, options: Options, weights: dict[str, np.ndarray] | None = None) -> None:
-        self.outlook = outlook(options) if weights is None else weights
+        kind = variant(options.missing, options.super_sleuth, options.double_interrogation)
+        self.outlook = outlook(options.num_players, kind) if weights is None else weights
 
     def dares(self, moment: str, race: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Decide where to accuse at once or to ask a final question.

@@ -1,8 +1,7 @@
 """The bot `sheet`: it estimates from the information sheet how much a question tells.
 
-The estimates are cheap: no deal is enumerated. ``probabilities`` f8 [H, C] say roughly how likely a
-holder is to have a gem; they are made to agree with the announced numbers one after the other
-(iterative proportional fitting). Holders as in `clues`: opponents in turn order, then "missing".
+The estimates are cheap: no deal is enumerated, see `estimates`. ``probabilities`` f8 [H, C] are
+those. Holders as in `clues`: opponents in turn order, then "missing".
 """
 
 from __future__ import annotations
@@ -12,11 +11,12 @@ import math
 import numpy as np
 
 from ...bits import members, popcount
-from ...deduction.evidence import EVIDENCE, MAX_HOLDERS, MAX_SETS
+from ...deduction.evidence import EVIDENCE, MAX_HOLDERS
 from ...deduction.sheet import LEVEL, SHEET, WORK, fill_in
 from ...kernels import inner, kernel
 from ..belief import affordable
-from ..cards import NUM_GEMS, NUM_QUESTIONS
+from ..cards import NUM_QUESTIONS
+from ..estimates import entropy_of, estimate, estimating_space
 from ..rules import is_shown
 from .base import Bot, accusation_or_pass, best_ask, checking, evidence_and_sheets, make_costs, what_remains
 
@@ -32,9 +32,6 @@ LEAK = 0.3
 # worth keeping.
 SHEET_COSTS = make_costs(turn=0.2, free_element=0.3, free=0.6, tie_break=1e-6)
 
-# How many of some undecided cells a holder has.
-COUNT = np.dtype([("holder", "i8"), ("cells", "i8"), ("number", "i8")])
-
 
 @inner
 def working_space():
@@ -46,85 +43,13 @@ def working_space():
         np.empty(1, EVIDENCE),
         np.empty(1, SHEET),
         np.empty(1, WORK),
-        np.empty(MAX_HOLDERS * MAX_SETS, COUNT),
-        np.empty(NUM_GEMS, np.float64),
-        np.empty((MAX_HOLDERS, NUM_GEMS), np.float64),
+        *estimating_space(),
         np.empty((MAX_HOLDERS, NUM_QUESTIONS), np.float64),
     )
 
 
 @inner
-def _scale(row, cells, number):
-    """Make the probabilities in some cells of one holder sum to a number."""
-    total = 0.0
-    for c in members(cells):
-        total += row[c]
-    if total <= 0.0:
-        return
-    factor = number / total
-    for c in members(cells):
-        row[c] *= factor
-
-
-@inner
-def _normalise(probabilities, num_holders, totals):
-    """Make the probabilities of each gem sum to 1 over its holders, if any may have it."""
-    totals[:] = 0.0
-    for h in range(num_holders):
-        for c in range(NUM_GEMS):
-            totals[c] += probabilities[h, c]
-    for c in range(NUM_GEMS):
-        totals[c] = totals[c] if totals[c] > 0.0 else 1.0
-    for h in range(num_holders):
-        for c in range(NUM_GEMS):
-            probabilities[h, c] /= totals[c]
-
-
-@inner
-def _list_counts(e, sheet, counts):
-    """List the numbers that are known of undecided cells in `counts` (COUNT [H * S]); return how many there are."""
-    length = 0
-    for h in range(e["num_holders"]):
-        undecided = sheet["can"][h] & ~sheet["has"][h]
-        for s in range(e["num_sets"]):
-            cells = e["sets"][s] & undecided
-            if cells and e["least"][h, s] == e["most"][h, s]:
-                counts[length]["holder"] = h
-                counts[length]["cells"] = cells
-                counts[length]["number"] = e["least"][h, s] - popcount(e["sets"][s] & sheet["has"][h])
-                length += 1
-    return length
-
-
-@inner
-def _estimate(e, sheet, counts, totals, probabilities):
-    """Fill in rough probabilities for the undecided cells of a sheet (0 in all other cells).
-
-    Args:
-        e: one EVIDENCE record from `clues`.
-        sheet: its SHEET record, not broken.
-        counts: COUNT [H * S], working space.
-        totals: f8 [C], working space.
-        probabilities: f8 [H, C], overwritten.
-    """
-    for h in range(e["num_holders"]):
-        undecided = sheet["can"][h] & ~sheet["has"][h]
-        for c in range(NUM_GEMS):
-            probabilities[h, c] = (undecided >> c) & 1
-    length = _list_counts(e, sheet, counts)
-    for _ in range(FITTING_ROUNDS):
-        for i in range(length):
-            _scale(probabilities[counts[i]["holder"]], counts[i]["cells"], counts[i]["number"])
-        _normalise(probabilities, e["num_holders"], totals)
-
-
-@inner
-def _entropy(p):
-    return -(p * math.log2(p) + (1.0 - p) * math.log2(1.0 - p)) if 0.0 < p < 1.0 else 0.0
-
-
-@inner
-def _worth(e, sheet, probabilities, holder, question, shown):
+def sheet_worth(e, sheet, probabilities, holder, question, shown):
     """Estimate what a question is worth.
 
     It is worth the bits that it tells, more for a gem that may be missing, less what the others
@@ -133,7 +58,7 @@ def _worth(e, sheet, probabilities, holder, question, shown):
     Args:
         e: one EVIDENCE record.
         sheet: its SHEET record.
-        probabilities: f8 [H, C] from `_estimate`.
+        probabilities: f8 [H, C] from `estimate`.
         holder: whom to ask.
         question: what to ask.
         shown: whether the asker sees the cards.
@@ -152,7 +77,7 @@ def _worth(e, sheet, probabilities, holder, question, shown):
         p = probabilities[holder, c]
         cell_weight = 1.0 + CANDIDATE_WEIGHT * ((candidates >> c) & 1)
         if shown:
-            bits += cell_weight * _entropy(p)
+            bits += cell_weight * entropy_of(p)
         variance += p * (1.0 - p)
         weight += cell_weight
     if size == 0:
@@ -256,11 +181,11 @@ def _deciding_question(rules, legal, e, sheet, space):
 def _most_telling(rules, v, legal, bits, e, sheet, costs, space):
     """Return the ask that promises to tell most after the price of its search card, -1 if none tells enough."""
     counts, totals, probabilities, worths = space[3:]
-    _estimate(e, sheet, counts, totals, probabilities)
+    estimate(e, sheet, FITTING_ROUNDS, counts, totals, probabilities)
     for question in members(affordable(rules, v)):
         shown = is_shown(rules, question)
         for holder in range(e["num_holders"] - 1):
-            worths[holder, question] = _worth(e, sheet, probabilities, holder, question, shown)
+            worths[holder, question] = sheet_worth(e, sheet, probabilities, holder, question, shown)
     return best_ask(rules, v, legal, bits, worths, costs)
 
 

@@ -18,8 +18,24 @@ def _choose_any(legal, seeds, actions):
 
 
 @inner
+def is_useful(e, sheet, holder, question, shown):
+    """Return whether a question touches an undecided cell of the sheet and its answer is not known.
+
+    Args:
+        e: one EVIDENCE record.
+        sheet: its SHEET record.
+        holder: whom to ask.
+        question: what to ask.
+        shown: whether the asker sees the cards.
+    """
+    undecided = e["sets"][question] & sheet["can"][holder] & ~sheet["has"][holder]
+    number_known = e["least"][holder, question] == e["most"][holder, question]
+    return undecided != 0 and (shown or not number_known)
+
+
+@inner
 def _any_useful(rules, legal, bits, e, sheet):
-    """Return a random ask that touches an undecided cell of the sheet and is not known, -1 if there is none.
+    """Return a random useful ask, -1 if there is none.
 
     Args:
         rules: one RULES record.
@@ -34,9 +50,7 @@ def _any_useful(rules, legal, bits, e, sheet):
         if legal[action]:
             holder = action // NUM_PAIRS
             question = rules["pair_question"][action % NUM_PAIRS]
-            undecided = e["sets"][question] & sheet["can"][holder] & ~sheet["has"][holder]
-            number_known = e["least"][holder, question] == e["most"][holder, question]
-            if undecided and (not number_known or is_shown(rules, question)):
+            if is_useful(e, sheet, holder, question, is_shown(rules, question)):
                 count += 1
                 bits = advance(bits)
                 # The n-th replaces the one before with probability 1/n: all are equally likely.

@@ -1,0 +1,399 @@
+"""The bot `searcher`: it reads from what its rivals choose where the gems lie, and plays on from there.
+
+It asks like its blueprint, `racer`. But whether to accuse, or to ask a final question, it judges by deals
+of the hidden gems that fit all it knows, weighed by how well they explain the questions and refusals of
+its rivals (see `weighing`). Where that is open, it plays on from some of these deals (see `play_outs`)
+to learn what waiting would bring. It remembers the games that it plays.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+import time
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from ...bits import lowest, members, popcount
+from ...checks import check_choice, check_number
+from ...checks import shown as quoted
+from ...deduction.worlds import IntricateError, Worlds
+from ...kernels import kernel
+from ..belief import belief
+from ..cards import NUM_GEMS, NUM_QUESTIONS, Options
+from ..rules import is_shown
+from ..state import MUST_ACCUSE, OFFER, TURN, P
+from . import playing
+from .base import Bot, BotError, checking
+from .entropy import SURE, EntropyBot
+from .hunch import HunchBot
+from .moments import Watcher, shown_questions
+from .play_outs import play_outs
+from .racer import CHANCE, Daring, RacerBot, situations
+from .sheet import SheetBot
+from .simple import CautiousBot
+from .weighing import ANY_USEFUL, BY_INFORMATION, BY_SHEET, DEFAULT_MODEL, MODELS, explain, trust, weights_of
+
+DEALS = 400
+MOST_DEALS = 100_000
+MOST_MILLISECONDS = 3_600_000
+# Where time is what counts: deals that are weighed at once, and at most.
+PORTION = 50
+MOST_IN_TIME = 5_000
+BUDGET = re.compile(r"([1-9][0-9]*)(ms)?")
+PLAY_OUTS = 64
+MOST_PLAY_OUTS = 100_000
+# By the cards alone a gem is hardly ever so much less likely to be missing than by the weights.
+MOST_GAIN = 4.0
+# Play-outs decide where the chance to be right is between these multiples of `racer`'s prospects of
+# waiting, and no more than that; all else is clear without them.
+OPEN_FROM = 0.5
+OPEN_TO = 5.0
+CLEAR_CHANCE = 0.97
+# Deals by which final questions are judged.
+FINAL_DEALS = 3000
+# What waiting is worth beyond its play-outs, in which this seat judges by the cards alone later.
+PATIENCE = 0.1
+# How rivals play on in play-outs, by what their model compares questions.
+STAND_INS = {ANY_USEFUL: CautiousBot, BY_SHEET: SheetBot, BY_INFORMATION: HunchBot}
+
+
+def parse_budget(text: str) -> tuple[int, int]:
+    """Return a budget as the most deals, and as milliseconds, 0 where they do not count.
+
+    >>> parse_budget("400"), parse_budget("50ms")
+    ((400, 0), (5000, 50))
+
+    Raises:
+        BotError: it is not a budget.
+    """
+    found = BUDGET.fullmatch(text) if isinstance(text, str) else None
+    most = MOST_MILLISECONDS if found and found[2] else MOST_DEALS
+    if not found or len(found[1]) > len(str(most)) or int(found[1]) > most:
+        raise BotError(
+            f"the budget of a searcher is a number of deals, 1 to {MOST_DEALS}, or of milliseconds, "
+            f"1ms to {MOST_MILLISECONDS}ms, such as searcher:{DEALS} or searcher:50ms; got {quoted(text)}"
+        )
+    return (MOST_IN_TIME, int(found[1])) if found[2] else (int(found[1]), 0)
+
+
+@kernel
+def _mark_fitting(rules, now, deals, fits):
+    """Mark the deals (i1 [N, C]) that fit what is known in a view (VIEW [1]; fits: bool [N])."""
+    v = now[0]
+    opponents = int(rules[0]["num_players"]) - 1
+    for n in range(deals.shape[0]):
+        fits[n] = True
+        for h in range(opponents):
+            hand = np.int64(0)
+            for c in range(NUM_GEMS):
+                hand |= np.int64(deals[n, c] == h) << c
+            fits[n] = fits[n] and (v["seen"][h + 1] & ~hand) == 0
+            for question in members(v["told"][h + 1]):
+                number = popcount(hand & rules[0]["question_gems"][question])
+                fits[n] = fits[n] and number == v["answers"][h + 1, question]
+
+
+@kernel
+def _final_chances(rules, deals, weights, labels, table, chances):
+    """Write how likely the likeliest missing gems are right after a final question, on average over its answers.
+
+    Args:
+        rules: RULES [1].
+        deals: i1 [N, C].
+        weights: f8 [N].
+        labels: i8 [N], the number of the set of missing gems in each deal.
+        table: f8 [answers, labels], overwritten.
+        chances: f8 [H - 1, Q], overwritten.
+    """
+    for h in range(chances.shape[0]):
+        for question in range(NUM_QUESTIONS):
+            table[:] = 0.0
+            gems = rules[0]["question_gems"][question]
+            shown = is_shown(rules[0], question)
+            for n in range(deals.shape[0]):
+                answer = 0
+                for c in members(gems):
+                    # Shown gems are told apart: each answer is a mask of them.
+                    answer = (2 if shown else 1) * answer + int(deals[n, c] == h)
+                table[answer, labels[n]] += weights[n]
+            total = 0.0
+            for answer in range(table.shape[0]):
+                total += table[answer].max()
+            chances[h, question] = total
+
+
+def _num_answers(rules: np.ndarray) -> int:
+    """Return the most answers that a question has: a number of its gems, or which of them are shown."""
+    sizes = np.bitwise_count(rules["question_gems"][0]).astype(np.int64)
+    are_shown = shown_questions(rules) >> np.arange(NUM_QUESTIONS) & 1
+    return int(np.where(are_shown, 1 << sizes, sizes + 1).max())
+
+
+class _Memory:
+    """What is kept of one game: what the rivals have chosen, and deals that were drawn and explained."""
+
+    def __init__(self, rules: np.ndarray, num_models: int) -> None:
+        self.watcher = Watcher(rules)
+        self.deals = np.zeros((0, NUM_GEMS), np.int8)
+        # The first so many questions of rivals are explained for them: f8 [N, P, K], see `explain`.
+        self.logs = np.zeros((0, P, num_models))
+        self.explained = 0
+
+
+class _Weighed(NamedTuple):
+    """Deals that fit what is known, and what the rivals' choices say of them."""
+
+    deals: np.ndarray  # i1 [N, C]
+    weights: np.ndarray  # f8 [N] how likely each is; they add up to 1
+    models: np.ndarray  # f8 [N, P, K] how likely each seat plays like each model there
+    sets: np.ndarray  # i8 [S] masks of gems that may be missing together
+    chances: np.ndarray  # f8 [S] how likely that is, see `weighing.trust`
+    worlds: Worlds  # what the cards alone say
+
+    @property
+    def missing(self) -> np.ndarray:
+        """How likely each gem is missing, f8 [C]."""
+        of_sets = self.sets[:, None] >> np.arange(NUM_GEMS) & 1
+        likely: np.ndarray = self.chances @ of_sets
+        return likely
+
+
+class SearcherBot(Bot):
+    """Ask like a blueprint; accuse, or ask a final question, by a belief that reads the table, and by play-outs.
+
+    With a budget of deals, the same seed gives the same game; with one of time it need not.
+
+    Args:
+        options: the game.
+        budget: how many deals are weighed at a decision, such as "400", or for how long deals are
+            drawn and weighed, such as "50ms", besides what the blueprint and the play-outs take.
+        model: how rivals are thought to play, see `weighing.MODELS`; "random": nothing is learned
+            from what they choose.
+        play_outs: from how many deals it plays on where it is open whether to dare; 0: it dares
+            where that is likelier to win than what `racer` expects of waiting.
+        blueprint: who chooses all else; default: `racer`.
+
+    Raises:
+        BotError: this is not a budget, a model or a number of play-outs.
+    """
+
+    name = "searcher"
+
+    def __init__(
+        self,
+        options: Options,
+        budget: str = str(DEALS),
+        model: str = DEFAULT_MODEL,
+        play_outs: int = PLAY_OUTS,
+        blueprint: Bot | None = None,
+    ) -> None:
+        super().__init__(options)
+        self.number, self.milliseconds = parse_budget(budget)
+        self.budget = budget
+        if budget != str(DEALS):
+            self.name = f"searcher:{budget}"
+        self.model = check_choice("model", model, tuple(MODELS), BotError)
+        self.models = MODELS[self.model]
+        self.play_outs = check_number("play_outs", play_outs, 0, MOST_PLAY_OUTS, BotError)
+        self.daring = Daring(options)
+        self.blueprint = RacerBot(options) if blueprint is None else blueprint
+        self.asking = EntropyBot(options)
+        self.num_answers = _num_answers(self.rules)
+        self._games: dict[int, _Memory] = {}
+
+    def seated(self, options: Any) -> Self:
+        """Return this bot as a player of a game with these options."""
+        if options == self.options:
+            return self
+        blueprint = self.blueprint
+        other = getattr(blueprint, "seated", lambda options: type(blueprint)(options))(options)
+        return type(self)(options, self.budget, self.model, self.play_outs, other)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return one that plays alike and remembers nothing."""
+        other = copy.copy(self)
+        other._games = {}
+        return other
+
+    def forget(self, games: np.ndarray) -> None:
+        """Forget games that are over (i8 [K])."""
+        for game in games.tolist():
+            self._games.pop(game, None)
+
+    @checking
+    def act(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        """Choose an action in every game without remembering any, see `Bot.act`."""
+        return self._choose(views, legal, seeds, [self._new_memory() for _ in range(len(views))])
+
+    @checking
+    def act_in(
+        self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, games: np.ndarray, seats: np.ndarray
+    ) -> np.ndarray:
+        """Choose an action in every game, see `Remembering.act_in`."""
+        memories = []
+        for game in np.asarray(games).tolist():
+            if game not in self._games:
+                self._games[game] = self._new_memory()
+            memories.append(self._games[game])
+        return self._choose(views, legal, seeds, memories)
+
+    def _new_memory(self) -> _Memory:
+        return _Memory(self.rules, len(self.models))
+
+    def _choose(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, memories: list[_Memory]) -> np.ndarray:
+        actions = np.array(self.blueprint.act(views, legal, seeds), np.int64)
+        for row, memory in enumerate(memories):
+            one = slice(row, row + 1)
+            memory.watcher.watch(views[one])
+            actions[one] = self._reconsidered(views[one], legal[one], seeds[one], actions[one], memory)
+        return actions
+
+    def _reconsidered(
+        self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, planned: np.ndarray, memory: _Memory
+    ) -> np.ndarray:
+        """Return the blueprint's action (i8 [1]) or a better one."""
+        v = views[0]
+        if v["phase"] not in (OFFER, TURN, MUST_ACCUSE):
+            return planned
+        try:
+            worlds = belief(self.rules, views)
+        except IntricateError:
+            return planned
+        if np.sort(worlds.missing)[-int(v["missing"])] > SURE:
+            return planned
+        rng = np.random.default_rng(int(seeds[0]))
+        if v["phase"] == MUST_ACCUSE or v["accusing"]:
+            return self._accusation(views, planned, self._weigh(views, worlds, memory, rng))
+        moment = "offer" if v["phase"] == OFFER else "turn"
+        race = situations(views, worlds.missing[None])
+        if MOST_GAIN * race[0, CHANCE] < self.daring.prospects(moment, race)[0]:
+            return planned
+        weighed = self._weigh(views, worlds, memory, rng)
+        race = situations(views, weighed.missing[None])
+        if moment == "offer":
+            return self._answer(views, planned, race, weighed, rng)
+        return self._turn(views, legal, seeds, planned, race, weighed, rng)
+
+    def _answer(
+        self, views: np.ndarray, planned: np.ndarray, race: np.ndarray, weighed: _Weighed, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Choose between an accusation and a refusal."""
+        race[0, CHANCE] = weighed.chances.max()
+        refusal = self.rules["pass_at"].astype(np.int64)
+        if self._dares("offer", race, views, refusal, weighed, rng):
+            return self._accusation(views, planned, weighed)
+        return refusal
+
+    def _turn(
+        self,
+        views: np.ndarray,
+        legal: np.ndarray,
+        seeds: np.ndarray,
+        planned: np.ndarray,
+        race: np.ndarray,
+        weighed: _Weighed,
+        rng: np.random.Generator,
+    ) -> np.ndarray:
+        """Choose between a final question and what else is planned."""
+        chance, question = self._final_question(weighed, rng)
+        race[0, CHANCE] = chance
+        final_at = int(self.rules["final_at"][0])
+        if final_at <= planned[0] < self.rules["exchange_at"][0]:
+            planned = self.asking.act(views, legal, seeds)
+        if self._dares("turn", race, views, planned, weighed, rng):
+            return np.array([final_at + question])
+        return planned
+
+    def _final_question(self, weighed: _Weighed, rng: np.random.Generator) -> tuple[float, int]:
+        """Return how likely an accusation is right after the best final question, and that question.
+
+        How the answers go with the missing gems is taken from the cards alone: the weighed deals are
+        far too few for that, and would make every question look good.
+        """
+        deals = weighed.worlds.sample(FINAL_DEALS, rng)
+        labels = _labels(deals, weighed.sets, self.options.num_players - 1)
+        numbers = np.bincount(labels, minlength=len(weighed.sets))
+        weights = (weighed.chances / np.maximum(numbers, 1))[labels]
+        chances = np.empty((int(self.rules["num_players"][0]) - 1, NUM_QUESTIONS))
+        table = np.empty((self.num_answers, len(weighed.sets)))
+        _final_chances(self.rules, deals, weights, labels, table, chances)
+        return float(chances.max()), int(chances.argmax())
+
+    def _dares(
+        self,
+        moment: str,
+        race: np.ndarray,
+        views: np.ndarray,
+        waiting: np.ndarray,
+        weighed: _Weighed,
+        rng: np.random.Generator,
+    ) -> bool:
+        """Decide whether to accuse, or ask a final question, or to do something else (waiting: i8 [1])."""
+        chance = race[0, CHANCE]
+        prospects = self.daring.prospects(moment, race)[0]
+        is_open = OPEN_FROM * prospects < chance < min(OPEN_TO * prospects, CLEAR_CHANCE)
+        if not self.play_outs or not is_open:
+            return bool(chance > prospects)
+        # Evenly spread over the weights: less left to luck than drawing one by one.
+        points = (np.arange(self.play_outs) + rng.random()) / self.play_outs
+        picked = np.searchsorted(weighed.weights.cumsum(), points).clip(0, len(weighed.deals) - 1)
+        kinds = self._kinds(weighed.models[picked], rng)
+        waited = play_outs(self.rules, views, weighed.deals[picked], kinds, waiting, rng)[0].mean()
+        # Who wins gets 1, which the others pay in equal parts.
+        dared = chance - (1.0 - chance) / (int(views["num_players"][0]) - 1)
+        return bool(dared > waited + PATIENCE)
+
+    def _kinds(self, models: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw how the seats play on, i4 [N, P], by how likely each plays like each model (f8 [N, P, K])."""
+        kinds = [playing.BOTS.index(STAND_INS[by]) for by in self.models["by"].tolist()]
+        if not kinds:
+            return np.full(models.shape[:2], playing.BOTS.index(HunchBot), np.int32)
+        below = rng.random((*models.shape[:2], 1)) > models.cumsum(axis=2)[:, :, :-1]
+        return np.array(kinds, np.int32)[below.sum(axis=2)]
+
+    def _accusation(self, views: np.ndarray, planned: np.ndarray, weighed: _Weighed) -> np.ndarray:
+        """Return the accusation of a gem of the likeliest set, what is planned where no deal has what is accused."""
+        accused = int(views["accusing"][0])
+        fitting = np.flatnonzero(weighed.sets & accused == accused)
+        if not fitting.size:
+            return planned
+        likeliest = int(weighed.sets[fitting[weighed.chances[fitting].argmax()]])
+        return self.rules["accuse_at"].astype(np.int64) + lowest(likeliest & ~accused)
+
+    def _weigh(self, views: np.ndarray, worlds: Worlds, memory: _Memory, rng: np.random.Generator) -> _Weighed:
+        """Weigh the remembered deals that still fit, and new ones as far as the budget goes."""
+        began = time.perf_counter()
+        fits = np.zeros(len(memory.deals), np.bool_)
+        _mark_fitting(self.rules, views, memory.deals, fits)
+        deals = memory.deals[fits]
+        latest = memory.watcher.asked(memory.explained)
+        logs = memory.logs[fits] + explain(self.rules, views, latest, deals, self.models)
+        asked = memory.watcher.asked()
+        while len(deals) < self.number:
+            missing = self.number - len(deals)
+            drawn = worlds.sample(min(missing, PORTION) if self.milliseconds else missing, rng)
+            logs = np.concatenate([logs, explain(self.rules, views, asked, drawn, self.models)])
+            deals = np.concatenate([deals, drawn])
+            if self.milliseconds and 1000.0 * (time.perf_counter() - began) > self.milliseconds:
+                break
+        memory.explained = len(asked)
+        memory.deals = deals
+        memory.logs = logs
+        # What they declined is left out: it says little, and would have to be explained again each time.
+        weights = weights_of(logs)
+        share = trust(weights)
+        models = np.exp(logs - np.logaddexp.reduce(logs, axis=2)[:, :, None])
+        sets, shares = worlds.missing_sets
+        labels = _labels(deals, sets, self.options.num_players - 1)
+        chances = share * np.bincount(labels, weights, len(sets)) + (1.0 - share) * shares
+        return _Weighed(deals, share * weights + (1.0 - share) / len(deals), models, sets, chances, worlds)
+
+
+def _labels(deals: np.ndarray, sets: np.ndarray, last: int) -> np.ndarray:
+    """Return the place in some sets of gems (masks, i8 [S]) of those that are missing in each deal (i8 [N])."""
+    order = np.argsort(sets)
+    masks = ((deals == last).astype(np.int64) << np.arange(NUM_GEMS)).sum(axis=1)
+    labels: np.ndarray = order[np.searchsorted(sets[order], masks)]
+    return labels
