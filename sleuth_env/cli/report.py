@@ -11,6 +11,7 @@ from typing import Any
 
 from ..checks import one_line
 from ..game import Game, Told, has_part, needed
+from ..matches.bound import Bound
 from ..matches.crosstable import PlayerResult, Share, TournamentResult
 from ..matches.rating import Entry, MatchResult
 from ..options import described
@@ -144,14 +145,77 @@ def _evaluation_row(result: MatchResult, of_games: Sequence[str]) -> list[str]:
     ]
 
 
-def _heading(game: Game, result: MatchResult, games_asked: int) -> list[str]:
+def bound_lines(game: Game, bound: Bound, games_asked: int, steps: int, seed: int) -> list[str]:
+    """Return a lower bound of how exploitable a player is as text, with what each responder won.
+
+    Args:
+        game: a game module.
+        bound: what was found.
+        games_asked: of each match.
+        steps: decisions from which the trained responder has learned.
+        seed: from which those of the deals were made.
+    """
+    head = ["win share", "95 % interval", "fair", "reward"]
+    tried = [match.entries[0] for match in bound.tried]
+    best, copies = bound.best, bound.copies.entries[0]
+    whole = [
+        _percent(bound.copy_share),
+        f"{100 * copies.win_low / copies.seats:.1f} to {_percent(copies.win_high / copies.seats)}",
+        _percent(best.fair_share),
+        f"{bound.copy_reward:+.3f}",
+    ]
+    return [
+        f"Responders in one seat against {one_line(bound.player)} in all others; trained: by {steps:,} decisions",
+        *_heading(game, bound.tried[0], games_asked, seed),
+        "",
+        *_aligned([["responder", *head], *([_short(entry.name), *_responder_row(entry)] for entry in tried)]),
+        "",
+        f"The best of them, {_short(bound.responder)}, over other deals, which count; and a copy among copies",
+        "",
+        *_aligned([["in one seat", *head], [_short(best.name), *_responder_row(best)], [_short(bound.player), *whole]]),
+        "",
+        *_said_of(bound),
+        "",
+        "Win shares of the first table are not bounds: the best of several owes something to luck.",
+        NOTES[0],
+        NOTES[1],
+        *_failure_lines([*bound.tried, bound.match, bound.copies]),
+    ]
+
+
+def _responder_row(entry: Entry) -> list[str]:
+    return [*_shares(entry), f"{entry.mean_reward:+.3f}"]
+
+
+def _said_of(bound: Bound) -> list[str]:
+    """Return in words what was found."""
+    best = bound.best
+    if bound.failures:
+        return ["No bound: a program failed, and a bot has played for it (see below)."]
+    fair = _percent(best.fair_share)
+    interval = f"95 % interval {100 * best.win_low:.1f} to {_percent(best.win_high)}"
+    if not bound.exploitable:
+        return [
+            f"Nothing is shown: {_percent(best.win_share)} ({interval}) is not clearly above the fair {fair}.",
+            "That says nothing of what a better opponent would win.",
+        ]
+    return [
+        f"Lower bound: a best response wins {_percent(best.win_share)} or more ({interval}),",
+        f"{100 * (best.win_share - best.fair_share):.1f} points above the fair {fair}; "
+        f"its mean reward is {best.mean_reward:+.3f} or more, {best.mean_reward - bound.copy_reward:+.3f} to a copy's.",
+    ]
+
+
+def _heading(game: Game, result: MatchResult, games_asked: int, seed: int | None = None) -> list[str]:
+    """Return what was played, with another seed than the match's where it was made from that one."""
     rounded = f" (rounded up from {games_asked})" if result.games != games_asked else ""
     if result.rotations > 1:
         turned = f"in {result.rotations} rotations of the seats"
     else:
         turned = "once each, as every rotation of the seats is the same table"
     games = f"{_counted(result.games, 'game')}{rounded}: {_counted(result.deals, 'deal')} {turned}"
-    return [f"{len(result.seats)} players, seed {result.seed}, {games}", *_changed(game, result.options)]
+    said = result.seed if seed is None else seed
+    return [f"{len(result.seats)} players, seed {said}, {games}", *_changed(game, result.options)]
 
 
 def _changed(game: Game, options: dict[str, Any]) -> list[str]:
