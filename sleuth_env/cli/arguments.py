@@ -17,9 +17,8 @@ from typing import Any
 from ..checks import did_you_mean
 from ..game import GAMES, Game, load_game, make_options
 from ..matches.neighbours import search_current_folder
-from ..matches.program import names_program
 from ..options import UnknownOptionError, described, parse_option
-from ..policies.policy_file import PolicyError, names_file, other_game, read_metadata
+from ..policies.policy_file import names_file
 
 # How several names stand in one word.
 LISTED = "separated by commas (a name with a comma in double quotes)"
@@ -175,25 +174,6 @@ def named_options(game: Game, words: Sequence[str], **fixed: Any) -> Any:
         if named.setdefault(name, value) != value:
             raise CommandError(f"{name}={named[name]} does not fit: the game has {name}={value}")
     return make_options(game, named)
-
-
-def trained_options(game: Game, player: str) -> dict[str, Any]:
-    """Return the options that a policy file was trained for; {} for a player that is not a policy file.
-
-    Raises:
-        PolicyError: the file cannot be read, or is of another game.
-    """
-    if names_program(player) or not names_file(player):
-        return {}
-    about = read_metadata(player, game.NAME)
-    if about["game"] != game.NAME:
-        raise other_game(player, about["game"], game.NAME)
-    found: dict[str, Any] = about["options"]
-    try:
-        make_options(game, found)
-    except ValueError as error:
-        raise PolicyError(f"{player}: its options are not known here: {error}") from error
-    return found
 
 
 def listed(text: str, flag: str) -> list[str]:

@@ -8,8 +8,9 @@ from itertools import takewhile
 
 from ..game import make_options
 from ..matches.match import evaluate
+from ..matches.players import trained_options
 from ..version import __version__
-from .arguments import LISTED, check_no_player, check_writable, given_options, listed, trained_options
+from .arguments import LISTED, check_no_player, check_writable, given_options, listed
 from .parser import Parser, add_game, add_options, add_sizes, add_workers, chosen_game, command_parser, seats_help
 from .report import evaluation_lines, progress_bar, put
 
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     baselines = list(dict.fromkeys(listed(args.against, "--against")))
     check_no_player(args.json, args.game, [args.player, *baselines])
     given = given_options(args.game, args.options)
-    options = make_options(args.game, {**trained_options(args.game, args.player), **given})
+    options = make_options(args.game, {**trained_options(args.player, args.game), **given})
     rotations = options.num_players
     deals = -(-args.games // rotations)
     with progress_bar(deals * rotations * len(baselines)) as progress:

@@ -146,63 +146,69 @@ def _evaluation_row(result: MatchResult, of_games: Sequence[str]) -> list[str]:
 
 
 def bound_lines(game: Game, bound: Bound, games_asked: int, steps: int, seed: int) -> list[str]:
-    """Return a lower bound of how exploitable a player is as text, with what each responder won.
+    """Return a lower bound of how exploitable a player is as text, with what each exploiter won.
 
     Args:
         game: a game module.
         bound: what was found.
         games_asked: of each match.
-        steps: decisions from which the trained responder has learned.
-        seed: from which those of the deals were made.
+        steps: decisions from which the trained exploiter has learned.
+        seed: the one from which the seeds of the deals were made.
     """
     head = ["win share", "95 % interval", "fair", "reward"]
-    tried = [match.entries[0] for match in bound.tried]
-    best, copies = bound.best, bound.copies.entries[0]
-    whole = [
-        _percent(bound.copy_share),
-        f"{100 * copies.win_low / copies.seats:.1f} to {_percent(copies.win_high / copies.seats)}",
-        _percent(best.fair_share),
-        f"{bound.copy_reward:+.3f}",
-    ]
+    tried = [_exploiter_row(match.entries[0]) for match in bound.tried]
     return [
-        f"Responders in one seat against {one_line(bound.player)} in all others; trained: by {steps:,} decisions",
+        f"Exploiters in one seat against {one_line(bound.player)} in all others; trained by {steps:,} decisions",
         *_heading(game, bound.tried[0], games_asked, seed),
         "",
-        *_aligned([["responder", *head], *([_short(entry.name), *_responder_row(entry)] for entry in tried)]),
+        *_aligned([["exploiter", *head], *tried]),
         "",
-        f"The best of them, {_short(bound.responder)}, over other deals, which count; and a copy among copies",
+        f"The best, {_short(bound.exploiter)}, over other deals, which count; and a copy among copies",
         "",
-        *_aligned([["in one seat", *head], [_short(best.name), *_responder_row(best)], [_short(bound.player), *whole]]),
+        *_aligned([["in one seat", *head], _exploiter_row(bound.best), _copy_row(bound)]),
         "",
         *_said_of(bound),
         "",
-        "Win shares of the first table are not bounds: the best of several owes something to luck.",
+        "The first table bounds nothing: which one is best there is also a matter of luck.",
         NOTES[0],
         NOTES[1],
         *_failure_lines([*bound.tried, bound.match, bound.copies]),
     ]
 
 
-def _responder_row(entry: Entry) -> list[str]:
-    return [*_shares(entry), f"{entry.mean_reward:+.3f}"]
+def _exploiter_row(entry: Entry) -> list[str]:
+    return [_short(entry.name), *_shares(entry), f"{entry.mean_reward:+.3f}"]
+
+
+def _copy_row(bound: Bound) -> list[str]:
+    """Return what one copy of the player won, of all that sat in the seats."""
+    copies = bound.copies.entries[0]
+    return [
+        _short(bound.player),
+        _percent(bound.copy_share),
+        f"{100 * copies.win_low / copies.seats:.1f} to {_percent(copies.win_high / copies.seats)}",
+        _percent(bound.best.fair_share),
+        f"{bound.copy_reward:+.3f}",
+    ]
 
 
 def _said_of(bound: Bound) -> list[str]:
     """Return in words what was found."""
     best = bound.best
     if bound.failures:
-        return ["No bound: a program failed, and a bot has played for it (see below)."]
+        return ["There is no bound: a program failed, and a bot played for it, see below."]
     fair = _percent(best.fair_share)
-    interval = f"95 % interval {100 * best.win_low:.1f} to {_percent(best.win_high)}"
+    won = f"{_percent(best.win_share)} (95 % interval {100 * best.win_low:.1f} to {_percent(best.win_high)})"
     if not bound.exploitable:
         return [
-            f"Nothing is shown: {_percent(best.win_share)} ({interval}) is not clearly above the fair {fair}.",
-            "That says nothing of what a better opponent would win.",
+            f"No exploiter was found: {won} is not clearly above the fair {fair}.",
+            "A better one, such as one trained for longer, may still win more.",
         ]
+    above, low, high = (100 * (share - best.fair_share) for share in (best.win_share, best.win_low, best.win_high))
     return [
-        f"Lower bound: a best response wins {_percent(best.win_share)} or more ({interval}),",
-        f"{100 * (best.win_share - best.fair_share):.1f} points above the fair {fair}; "
-        f"its mean reward is {best.mean_reward:+.3f} or more, {best.mean_reward - bound.copy_reward:+.3f} to a copy's.",
+        f"Lower bound of its exploitability: the best wins {won},",
+        f"which is {above:.1f} points ({low:.1f} to {high:.1f}) above the fair {fair}; "
+        f"in mean reward, {best.mean_reward - bound.copy_reward:+.3f} compared with a copy.",
     ]
 
 

@@ -1,7 +1,7 @@
-"""How exploitable a player is, at least: what the best of some responders wins against a table of its copies.
+"""A lower bound of how exploitable a player is: what the best of several exploiters wins against copies of it.
 
-The responders play the same deals, by which the best of them is chosen. What the best one won there
-is too high, because luck helped to choose it; so it plays other deals, and only these count.
+All exploiters play the same deals, by which the best of them is chosen. What that one won there is
+too high, because luck helped to choose it; so it plays other deals, and only these count.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 from ..game import Game
 from .match import play_match
+from .players import make_players
 from .rating import Entry, Failure, MatchResult
 
 
@@ -21,26 +22,26 @@ class Bound:
 
     Args:
         player: who sits in all seats but one.
-        tried: the match of each responder, over the deals by which the best one was chosen.
-        responder: the name of the best one.
+        tried: the match of each exploiter, over the deals by which the best one was chosen.
+        exploiter: the name of the best one.
         match: its match over other deals.
         copies: a match of the player with itself, in all seats, over the deals of `match`.
     """
 
     player: str
     tried: tuple[MatchResult, ...]
-    responder: str
+    exploiter: str
     match: MatchResult
     copies: MatchResult
 
     @property
     def best(self) -> Entry:
-        """What the best responder won: the bound."""
+        """What the best exploiter won: the bound."""
         return self.match.entries[0]
 
     @property
     def copy_share(self) -> float:
-        """The win share of a copy of the player in one seat, among copies: the fair share, or less by nobody's wins."""
+        """The win share of a copy of the player in one seat, among copies: the fair one where somebody always wins."""
         return self.copies.entries[0].win_share / self.copies.entries[0].seats
 
     @property
@@ -50,12 +51,12 @@ class Bound:
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """Programs that failed in the games that count; bots have played for them, so these bound nothing."""
+        """Programs that failed in the games that count: bots have played for them, so there is no bound."""
         return (*self.match.failures, *self.copies.failures)
 
     @property
     def exploitable(self) -> bool:
-        """Whether the whole interval of what the best responder won lies above its fair share."""
+        """Whether the whole interval of the best exploiter's win share lies above the fair share."""
         return self.best.win_low > self.best.fair_share and not self.failures
 
     def as_dict(self) -> dict[str, Any]:
@@ -71,7 +72,7 @@ class Bound:
             "copy_reward": self.copy_reward,
             "exploitable": self.exploitable,
         }
-        return {"player": self.player, "responder": self.responder, **figures, **self._matches()}
+        return {"player": self.player, "exploiter": self.exploiter, **figures, **self._matches()}
 
     def _matches(self) -> dict[str, Any]:
         return {
@@ -81,55 +82,56 @@ class Bound:
         }
 
 
-def games_of_bound(responders: int, players: int, num_deals: int) -> int:
+def games_of_bound(exploiters: int, players: int, num_deals: int) -> int:
     """Return the number of games that `lower_bound` plays.
 
     >>> games_of_bound(2, 3, 100)
     1000
     """
-    return num_deals * (players * (responders + 1) + 1)
+    return num_deals * (players * (exploiters + 1) + 1)
 
 
 def lower_bound(
     game: Game,
     options: Any,
     player: tuple[str, Any],
-    responders: Sequence[tuple[str, Any]],
+    exploiters: Sequence[tuple[str, Any]],
     num_deals: int,
-    seeds: tuple[int, int],
+    seeds: Sequence[int],
     progress: Callable[[int], object] | None = None,
 ) -> Bound:
-    """Let responders play in one seat against copies of a player, and the best of them once more.
+    """Let exploiters play in one seat against copies of a player, and the best of them once more.
 
     Args:
         game: a game module.
         options: its options.
         player: its name in the result, and what `play_match` takes for a seat.
-        responders: the same of each; at least one.
+        exploiters: the same of each; at least one. An object among them must not be the player's.
         num_deals: number of deals of each match; each is played once from every seat.
-        seeds: of the deals by which the best is chosen, and of those that count.
+        seeds: of the deals by which the best one is chosen, and of those that count.
         progress: is called with the number of games finished since the last call.
 
     Raises:
-        MatchError: see `play_match`.
+        ValueError: see `play_match`.
 
     >>> from sleuth_env import Options, sleuth
-    >>> responders = [("random", "random"), ("sheet", "sheet")]
-    >>> found = lower_bound(sleuth, Options(num_players=3), ("random", "random"), responders, 20, (1, 2))
-    >>> found.responder, found.best.fair_share < found.best.win_low, found.exploitable
+    >>> exploiters = [("random", "random"), ("sheet", "sheet")]
+    >>> found = lower_bound(sleuth, Options(num_players=3), ("random", "random"), exploiters, 20, (1, 2))
+    >>> found.exploiter, found.exploitable, found.best.win_low > 0.9
     ('sheet', True, True)
     """
-    name, copy = player
-    others = options.num_players - 1
+    for_choice, that_count = seeds
+    # Made apart, so that an exploiter of the player's name is another entry.
+    copy = (player[0], make_players(game, options, [player[1]])[0])
+    able = [(name, make_players(game, options, [exploiter])[0]) for name, exploiter in exploiters]
 
-    def played(responder: tuple[str, Any], seed: int) -> MatchResult:
-        names = [responder[0], *[name] * others]
-        return play_match(game, options, [responder[1], *[copy] * others], num_deals, seed, progress, names=names)
+    def played(first: tuple[str, Any], seed: int) -> MatchResult:
+        table = [first, *[copy] * (options.num_players - 1)]
+        names = [name for name, _ in table]
+        return play_match(game, options, [who for _, who in table], num_deals, seed, progress, names=names)
 
-    tried = [played(responder, seeds[0]) for responder in responders]
-    # The first of several equals.
-    at = max(range(len(tried)), key=lambda number: tried[number].entries[0].win_share)
-    match = played(responders[at], seeds[1])
-    seats = [copy] * options.num_players
-    copies = play_match(game, options, seats, num_deals, seeds[1], progress, names=[name] * len(seats))
-    return Bound(name, tuple(tried), responders[at][0], match, copies)
+    tried = [played(exploiter, for_choice) for exploiter in able]
+    # The first of equals.
+    best = max(range(len(tried)), key=lambda number: tried[number].entries[0].win_share)
+    match = played(able[best], that_count)
+    return Bound(player[0], tuple(tried), able[best][0], match, played(copy, that_count))
