@@ -198,17 +198,18 @@ def _said_of(bound: Bound) -> list[str]:
     if bound.failures:
         return ["There is no bound: a program failed, and a bot played for it, see below."]
     fair = _percent(best.fair_share)
-    won = f"{_percent(best.win_share)} (95 % interval {100 * best.win_low:.1f} to {_percent(best.win_high)})"
     if not bound.exploitable:
+        interval = f"95 % interval {100 * best.win_low:.1f} to {_percent(best.win_high)}"
         return [
-            f"No exploiter was found: {won} is not clearly above the fair {fair}.",
+            f"No exploiter was found: {_percent(best.win_share)} ({interval}) is not clearly above the fair {fair}.",
             "A better one, such as one trained for longer, may still win more.",
         ]
     above, low, high = (100 * (share - best.fair_share) for share in (best.win_share, best.win_low, best.win_high))
+    reward = best.mean_reward - bound.copy_reward
     return [
-        f"Lower bound of its exploitability: the best wins {won},",
-        f"which is {above:.1f} points ({low:.1f} to {high:.1f}) above the fair {fair}; "
-        f"in mean reward, {best.mean_reward - bound.copy_reward:+.3f} compared with a copy.",
+        f"Lower bound of its exploitability: {above:.1f} points of win share (95 % interval {low:.1f} to {high:.1f}).",
+        f"The best exploiter wins {_percent(best.win_share)}, and {fair} is fair; "
+        f"its mean reward is {reward:+.3f} compared with a copy's.",
     ]
 
 
