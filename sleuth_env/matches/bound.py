@@ -117,7 +117,7 @@ def lower_bound(
     >>> from sleuth_env import Options, sleuth
     >>> exploiters = [("random", "random"), ("sheet", "sheet")]
     >>> found = lower_bound(sleuth, Options(num_players=3), ("random", "random"), exploiters, 20, (1, 2))
-    >>> found.exploiter, found.exploitable, found.best.win_low > 0.9
+    >>> found.exploiter, found.exploitable, found.best.win_share > 0.9
     ('sheet', True, True)
     """
     for_choice, that_count = seeds
