@@ -76,19 +76,30 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         run = new_run(source, given, **by) if folder is None else resumed_run(Path(folder), given, **by)
     except (ValueError, OSError, MemoryError, RuntimeError) as error:
         return failed(error, 2)
+    return trained(run, came)
+
+
+def trained(run: Any, came: Sequence[int], resume: str = RESUME) -> int:
+    """Train a run that has been started or taken up, to its end or to a signal; return the exit code.
+
+    Args:
+        run: the run.
+        came: see `command`.
+        resume: the command that goes on with it, without the folder.
+    """
     run.signal = came[0] if came else 0
     try:
         say(f"training in {run.folder}: from step {run.steps:,} to {run.config.total_steps:,}")
         for place in run.tracking.places:
             say(f"tracked by {place}")
         number = run.train()
-        say(ended(run, number))
+        say(ended(run, number, resume))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped at once; nothing is lost up to the last checkpoint in {run.folder}") from None
     # The last two are of opponents.
     except (OSError, MemoryError, RuntimeError, PolicyError, MatchError, IllegalAction) as error:
         if isinstance(error, OutputError) or (isinstance(error, OSError) and error.errno in FULL):
-            error.strerror = f"{error.strerror}; go on later with: {RESUME} {run.folder}"
+            error.strerror = f"{error.strerror}; go on later with: {resume} {run.folder}"
         code = failed(error, 1)
         # The terminal has been closed: nobody could be told that all went well.
         return STOPPED + run.signal if run.signal and isinstance(error, OutputError) else code
@@ -107,7 +118,11 @@ def new_run(source: str, given: Mapping[str, str], workers: int = 1, ray: str | 
         workers: see `Run`.
         ray: see `Run`.
     """
-    config = read_config(source, given)
+    return begun(read_config(source, given), workers, ray)
+
+
+def begun(config: Config, workers: int = 1, ray: str | None = None) -> Any:
+    """Start a run of a configuration, see `new_run`."""
     _check_workers(config, workers, ray)
     folder = Path(config.run)
     if not folder.name or "\0" in config.run:
@@ -166,12 +181,7 @@ def resumed_run(folder: Path, given: Mapping[str, str], workers: int = 1, ray: s
     if not source.exists():
         raise ConfigError(f"{folder} is not a run folder: it has no config.yaml")
     config = read_resumed(source, given)
-    check_installed(config.tracking)
-    _check_workers(config, workers, ray)
-    from .run import Run
-
-    run = Run(config, folder, workers, ray)
-    run.resume()
+    run = taken_up(config, folder, workers, ray)
     if run.ended:
         run.close()
         more = "--evaluation.stop-at null --evaluation.patience null"
@@ -183,9 +193,20 @@ def resumed_run(folder: Path, given: Mapping[str, str], workers: int = 1, ray: s
     return run
 
 
-def ended(run: Any, number: int) -> str:
+def taken_up(config: Config, folder: Path, workers: int = 1, ray: str | None = None) -> Any:
+    """Take up a run, which may be complete, by a configuration that has been read, see `resumed_run`."""
+    check_installed(config.tracking)
+    _check_workers(config, workers, ray)
+    from .run import Run
+
+    run = Run(config, folder, workers, ray)
+    run.resume()
+    return run
+
+
+def ended(run: Any, number: int, resume: str = RESUME) -> str:
     """Say how a run has ended: by itself (0), or by the signal of this number."""
     if number:
-        return f"interrupted: checkpoint saved at step {run.steps:,}; go on with: {RESUME} {run.folder}"
+        return f"interrupted: checkpoint saved at step {run.steps:,}; go on with: {resume} {run.folder}"
     policies = " and ".join(str(path) for path in sorted(run.folder.glob("*.safetensors")))
     return f"done ({run.ended}), {run.seconds:.0f} s of training in all; the policies are {policies}"

@@ -420,12 +420,12 @@ def check_same(found: Policy, wanted: Policy) -> None:
     Raises:
         ConfigError: they have not; the message names what differs.
     """
-    differing = differences(_described(found), _described(wanted))
+    differing = differences(described(found), described(wanted))
     if differing:
         raise ConfigError(f"start: the policy {found.name} has another network: {differing}")
 
 
-def _described(policy: Policy) -> dict[str, Any]:
+def described(policy: Policy) -> dict[str, Any]:
     """Return what a policy is in the words of a configuration."""
     architecture = policy.network.architecture()
     if isinstance(policy.network, Mlp) and not policy.network.card_layers:

@@ -21,10 +21,11 @@ import numpy as np
 
 from sleuth_env.policies.policy import Policy
 
-STAGES = ("imitation", "training", "evaluation")
+STAGES = ("imitation", "training", "evaluation", "exploitation")
 # What a stage draws: the untrained weights; deals, seats and the learner's own choices; what bots
-# draw; the order in which a teacher's decisions are learned.
-PURPOSES = ("network", "games", "bots", "minibatches")
+# draw; the order in which a teacher's decisions are learned; deals by which the best of several is
+# chosen, not judged.
+PURPOSES = ("network", "games", "bots", "minibatches", "choice")
 # Of a digest, this many 32-bit words are in a key.
 WORDS = 4
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from sleuth_command import STOPPED, complain, end, noted_signals, open_missing_streams, silence
 
@@ -17,12 +18,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return guarded("command", arguments, "training had not begun, nothing has changed")
 
 
-def guarded(module: str, arguments: Sequence[str] | None, interrupted: str) -> int:
+def guarded(module: str, arguments: Any, interrupted: str) -> int:
     """Run the ``command`` of a module.
 
     Args:
         module: its name in this package.
-        arguments: of the command line; None for those of this process.
+        arguments: of the command line, as its ``command`` takes them; None for those of this process.
         interrupted: what to say where a signal ended the command before it had anything to say.
 
     Returns:

@@ -45,6 +45,7 @@ COMMANDS = {
     "train": "train a policy by self-play",
     "imitate": "let a policy learn to decide like a bot",
     "plot": "draw how trainings went",
+    "exploit": "train an opponent against a player, show what it wins",
     "check-player": "find out whether a program plays by the protocol",
     "info": "print versions, threads and processor, for reports of faults",
     "configs": "list the configurations that come along, or show one",

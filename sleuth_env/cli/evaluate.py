@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import Any
 
-from ..game import Game, make_options
+from ..game import make_options
 from ..matches.match import evaluate
-from ..matches.program import names_program
-from ..policies.policy_file import PolicyError, names_file, other_game, read_metadata
+from ..matches.players import trained_options
 from ..version import __version__
 from .arguments import LISTED, check_no_player, check_writable, given_options, listed
 from .parser import Parser, add_game, add_options, add_sizes, add_workers, chosen_game, command_parser, seats_help
@@ -48,7 +46,8 @@ def run(args: argparse.Namespace) -> int:
     check_writable(args.json)
     baselines = list(dict.fromkeys(listed(args.against, "--against")))
     check_no_player(args.json, args.game, [args.player, *baselines])
-    options = _options(args.game, args.player, given_options(args.game, args.options))
+    given = given_options(args.game, args.options)
+    options = make_options(args.game, {**trained_options(args.player, args.game), **given})
     rotations = options.num_players
     deals = -(-args.games // rotations)
     with progress_bar(deals * rotations * len(baselines)) as progress:
@@ -64,17 +63,3 @@ def run(args: argparse.Namespace) -> int:
     }
     put(args.json, evaluation_lines(args.game, args.player, baselines, results, args.games), content)
     return 0
-
-
-def _options(game: Game, player: str, given: dict[str, Any]) -> Any:
-    """Return the options a policy file was trained for, or the defaults, changed by those given."""
-    if names_program(player) or not names_file(player):
-        return make_options(game, given)
-    about = read_metadata(player, game.NAME)
-    if about["game"] != game.NAME:
-        raise other_game(player, about["game"], game.NAME)
-    try:
-        make_options(game, about["options"])
-    except ValueError as error:
-        raise PolicyError(f"{player}: its options are not known here: {error}") from error
-    return make_options(game, {**about["options"], **given})

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..checks import one_line
 from ..game import Game, Told, has_part, needed
+from ..matches.bound import Bound
 from ..matches.crosstable import PlayerResult, Share, TournamentResult
 from ..matches.rating import Entry, MatchResult
 from ..options import described
@@ -144,14 +145,84 @@ def _evaluation_row(result: MatchResult, of_games: Sequence[str]) -> list[str]:
     ]
 
 
-def _heading(game: Game, result: MatchResult, games_asked: int) -> list[str]:
+def bound_lines(game: Game, bound: Bound, games_asked: int, steps: int, seed: int) -> list[str]:
+    """Return a lower bound of how exploitable a player is as text, with what each exploiter won.
+
+    Args:
+        game: a game module.
+        bound: what was found.
+        games_asked: of each match.
+        steps: decisions from which the trained exploiter has learned.
+        seed: the one from which the seeds of the deals were made.
+    """
+    head = ["win share", "95 % interval", "fair", "reward"]
+    tried = [_exploiter_row(match.entries[0]) for match in bound.tried]
+    return [
+        f"Exploiters in one seat against {one_line(bound.player)} in all others; trained by {steps:,} decisions",
+        *_heading(game, bound.tried[0], games_asked, seed),
+        "",
+        *_aligned([["exploiter", *head], *tried]),
+        "",
+        f"The best, {_short(bound.exploiter)}, over other deals, which count; and a copy among copies",
+        "",
+        *_aligned([["in one seat", *head], _exploiter_row(bound.best), _copy_row(bound)]),
+        "",
+        *_said_of(bound),
+        "",
+        "The first table bounds nothing: which one is best there is also a matter of luck.",
+        NOTES[0],
+        NOTES[1],
+        *_failure_lines([*bound.tried, bound.match, bound.copies]),
+    ]
+
+
+def _exploiter_row(entry: Entry) -> list[str]:
+    return [_short(entry.name), *_shares(entry), f"{entry.mean_reward:+.3f}"]
+
+
+def _copy_row(bound: Bound) -> list[str]:
+    """Return what one copy of the player won, of all that sat in the seats."""
+    copies = bound.copies.entries[0]
+    return [
+        _short(bound.player),
+        _percent(bound.copy_share),
+        f"{100 * copies.win_low / copies.seats:.1f} to {_percent(copies.win_high / copies.seats)}",
+        _percent(bound.best.fair_share),
+        f"{bound.copy_reward:+.3f}",
+    ]
+
+
+def _said_of(bound: Bound) -> list[str]:
+    """Return in words what was found."""
+    best = bound.best
+    if bound.failures:
+        return ["There is no bound: a program failed, and a bot played for it, see below."]
+    fair = _percent(best.fair_share)
+    if not bound.exploitable:
+        interval = f"95 % interval {100 * best.win_low:.1f} to {_percent(best.win_high)}"
+        return [
+            f"No exploiter was found: {_percent(best.win_share)} ({interval}) is not clearly above the fair {fair}.",
+            "A better one, such as one trained for longer, may still win more.",
+        ]
+    above, low, high = (100 * (share - best.fair_share) for share in (best.win_share, best.win_low, best.win_high))
+    reward = best.mean_reward - bound.copy_reward
+    return [
+        f"Lower bound of its exploitability: {above:.1f} points of win share (95 % interval {low:.1f} to {high:.1f}).",
+        f"The best exploiter wins {_percent(best.win_share)}, and {fair} is fair; "
+        f"its mean reward is {reward:+.3f} compared with a copy's.",
+    ]
+
+
+def _heading(game: Game, result: MatchResult, games_asked: int, seed: int | None = None) -> list[str]:
+    """Return what was played, with another seed than the match's where it was made from that one."""
     rounded = f" (rounded up from {games_asked})" if result.games != games_asked else ""
     if result.rotations > 1:
         turned = f"in {result.rotations} rotations of the seats"
     else:
         turned = "once each, as every rotation of the seats is the same table"
     games = f"{_counted(result.games, 'game')}{rounded}: {_counted(result.deals, 'deal')} {turned}"
-    return [f"{len(result.seats)} players, seed {result.seed}, {games}", *_changed(game, result.options)]
+    said = result.seed if seed is None else seed
+    return [f"{len(result.seats)} players, seed {said}, {games}", *_changed(game, result.options)]
 
 
 def _changed(game: Game, options: dict[str, Any]) -> list[str]:

@@ -17,9 +17,17 @@ from typing import Any, cast
 import numpy as np
 
 from ..checks import shown
-from ..game import DEFAULT_GAME, Bot, Game, check_game, check_options, load_game
+from ..game import DEFAULT_GAME, Bot, Game, check_game, check_options, load_game, make_options
 from ..policies.policy import load_policy
-from ..policies.policy_file import SUFFIX, PolicyError, located, names_file, pretrained_names
+from ..policies.policy_file import (
+    SUFFIX,
+    PolicyError,
+    located,
+    names_file,
+    other_game,
+    pretrained_names,
+    read_metadata,
+)
 from ..policies.trained import load_model, names_model
 from .imported import FORMS, file_of, import_player, names_code
 from .program import FORM, ProgramPlayer, files_of, names_program
@@ -65,6 +73,34 @@ def sources_of(text: str, game: Game) -> list[Path]:
         return files_of(text)
     source = source_of(text, game)
     return [] if source is None else [source]
+
+
+def names_policy(text: str) -> bool:
+    """Return whether a player's name means a policy file: a command may end like the name of one."""
+    return names_file(text) and not names_program(text)
+
+
+def trained_options(text: str, game: Game) -> dict[str, Any]:
+    """Return the options that a policy file was trained for; {} for a player that is not a policy file.
+
+    Raises:
+        PolicyError: the file cannot be read, is of another game, or has options that are not known here.
+
+    >>> from sleuth_env import sleuth
+    >>> trained_options("pretrained:sleuth-3p", sleuth)["num_players"], trained_options("sheet", sleuth)
+    (3, {})
+    """
+    if not names_policy(text):
+        return {}
+    about = read_metadata(text, game.NAME)
+    if about["game"] != game.NAME:
+        raise other_game(text, about["game"], game.NAME)
+    options: dict[str, Any] = about["options"]
+    try:
+        make_options(game, options)
+    except ValueError as error:
+        raise PolicyError(f"{text}: its options are not known here: {error}") from error
+    return options
 
 
 def make_players(
