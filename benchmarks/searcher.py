@@ -31,6 +31,7 @@ from sleuth_env.sleuth.bots.searcher import SearcherBot
 
 RESULTS = Path(__file__).with_suffix(".json")
 VARIANTS = {"base": {}, "super_sleuth": {"super_sleuth": True}}
+TITLES = {"base": "base game", "super_sleuth": "Super Sleuth"}
 FIELDS = ("racer", "entropy", "hunch", "sheet", "cautious")
 # What is made of the searcher; other names are bots.
 PARTS = {
@@ -114,27 +115,40 @@ def what(row: dict[str, Any]) -> tuple[str, int, str, str]:
     return row["subject"], row["players"], row["variant"], row["field"]
 
 
-def table(rows: list[dict[str, Any]]) -> str:
-    """Write the rows as a table."""
+def among_bots(rows: list[dict[str, Any]]) -> str:
+    """Write what the searcher wins among each bot, and its blueprint in its place, as a table."""
     lines = [
         "| players | game | among | player | deals | wins | of the fair share | ms |",
         "|--:|:--|:--|:--|--:|--:|--:|--:|",
     ]
     for row in rows:
-        share, low, high = row["share"]
-        fair = 1 / row["players"]
-        texts = [
-            str(row["players"]),
-            row["variant"],
-            f"`{row['field']}`",
-            row["subject"],
-            f"{row['deals']:,}",
-            f"{share:.1%} ({low:.1%}{DASH}{high:.1%})",
-            f"{share / fair:.2f} ({low / fair:.2f}{DASH}{high / fair:.2f})",
-            f"{row['milliseconds']:.3g}",
-        ]
-        lines.append(f"| {' | '.join(texts)} |")
+        if row["subject"] in ("searcher", "racer"):
+            where = f"{row['players']} | {TITLES[row['variant']]} | `{row['field']}`"
+            lines.append(f"| {where} | `{row['subject']}` | {measured(row)} |")
     return "\n".join(lines)
+
+
+def parts(rows: list[dict[str, Any]]) -> str:
+    """Write what the searcher wins among racers in the base game if something of it is changed, as a table."""
+    lines = ["| players | searcher | deals | wins | of the fair share | ms |", "|--:|:--|--:|--:|--:|--:|"]
+    for row in rows:
+        if row["subject"] in PARTS and (row["variant"], row["field"], row["players"]) == ("base", "racer", 3):
+            name = "as it is" if row["subject"] == "searcher" else row["subject"]
+            lines.append(f"| {row['players']} | {name} | {measured(row)} |")
+    return "\n".join(lines)
+
+
+def measured(row: dict[str, Any]) -> str:
+    """Write what was measured of a row, as cells of a table."""
+    share, low, high = row["share"]
+    players = row["players"]
+    cells = [
+        f"{row['deals']:,}",
+        f"{share:.1%} ({low:.1%}{DASH}{high:.1%})",
+        f"{share * players:.2f} ({low * players:.2f}{DASH}{high * players:.2f})",
+        f"{row['milliseconds']:.3g}",
+    ]
+    return " | ".join(cells)
 
 
 def write(rows: list[dict[str, Any]]) -> None:
@@ -171,8 +185,8 @@ def main() -> int:
             # Read again: another process may have written meanwhile.
             others = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
             write([other for other in others if what(other) != what(row)] + [row])
-    asked = list(product(args.subjects, map(int, args.players), args.variants, args.fields))
-    print(table([row for row in json.loads(RESULTS.read_text()) if what(row) in asked]))
+    rows = json.loads(RESULTS.read_text())
+    print(f"{among_bots(rows)}\n\n{parts(rows)}")
     return 0
 
 

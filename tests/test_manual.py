@@ -200,8 +200,17 @@ def test_the_tables_of_all_bots_are_made_from_the_results_beside_their_script() 
     script = script_module("tables")
     rows = json.loads(script.RESULTS.read_text())
     assert script.tables(rows) in PAGES["docs/results.md"]
-    assert {script.subject_of(row) for row in rows} == set(itertools.product(BOTS, script.VARIANTS, script.DEALS))
+    assert {script.subject_of(row) for row in rows} == set(
+        itertools.product(script.BOTS, script.VARIANTS, script.DEALS)
+    )
     assert all(map(script.is_current, rows))
+
+
+def test_the_tables_of_the_searcher_are_made_from_the_results_beside_their_script() -> None:
+    script = script_module("searcher")
+    rows = json.loads(script.RESULTS.read_text())
+    assert script.among_bots(rows) in PAGES["docs/results.md"]
+    assert script.parts(rows) in PAGES["docs/results.md"]
 
 
 @cache

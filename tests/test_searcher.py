@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from sleuth_env import sleuth
+from sleuth_env.cli.commands import main
 from sleuth_env.matches.match import play_match
 from sleuth_env.matches.players import make_player
+from sleuth_env.policies.policy_file import PolicyError
 from sleuth_env.sleuth.belief import belief
 from sleuth_env.sleuth.bots import BotError, make_bot, playing
 from sleuth_env.sleuth.bots import searcher as room
@@ -49,8 +51,16 @@ def test_what_is_not_a_budget_is_refused(wrong: str) -> None:
 
 
 def test_other_bots_take_no_budget() -> None:
-    with pytest.raises(BotError, match="there is no bot 'sheet:5'; the bots are"):
+    with pytest.raises(PolicyError, match="there is no bot 'sheet:5'; the bots are"):
         make_player("sheet:5", Options(3))
+
+
+@pytest.mark.parametrize("command", ["match searcher:0 sheet sheet", "play --players 3 --opponents searcher:0,sheet"])
+def test_a_command_says_what_a_budget_is(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command.split()) == 2
+    shown = capsys.readouterr().err.splitlines()
+    assert len(shown) == 1
+    assert "the budget of a searcher is a number of deals" in shown[0]
 
 
 @pytest.mark.parametrize(

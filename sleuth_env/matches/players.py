@@ -156,8 +156,8 @@ def make_player(
         allow_pickle: whether a ``.zip`` may be read, which runs whatever code is pickled in it.
 
     Raises:
-        PolicyError: there is no such bot, or the file cannot be read or cannot play with these
-            options.
+        PolicyError: there is no such bot, or it takes no such setting, or the file cannot be read
+            or cannot play with these options.
         MatchError: there is no such program.
 
     >>> from sleuth_env import Options, make_player
@@ -181,7 +181,10 @@ def make_player(
     # A bot's name comes first, whatever it looks like.
     if names_bot(text, game):
         check_options(game, options)
-        return game.make_bot(text, options)
+        try:
+            return game.make_bot(text, options)
+        except ValueError as error:
+            raise PolicyError(str(error)) from None
     if names_code(text) or ":" in text:
         return import_player(text, options, game)
     known = ", ".join([*game.BOTS, *pretrained_names(game.NAME)])

@@ -6,7 +6,7 @@ only when the sheet proves the missing gems. ``sheet`` asks what it expects to t
 undecided cells of the sheet, exchanges cards that tell nothing, and asks a final question when
 every possible answer would prove the missing gems. ``entropy`` counts the deals instead. ``racer``
 asks like ``entropy``, but guesses where waiting for a proof is the greater risk; ``hunch`` does the
-same by estimates, hundreds of times faster. ``searcher`` also reads from what its rivals choose where
+same by estimates, in microseconds. ``searcher`` also reads from what its rivals choose where
 the gems lie; ``searcher:2000`` and ``searcher:50ms`` give it another budget.
 """
 
