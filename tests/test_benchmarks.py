@@ -43,6 +43,8 @@ WRONG = [
         "argument --bots: must be some of random, cautious, sheet, hunch, entropy, racer, separated by commas, "
         "got 'nobody'",
     ),
+    ("reading", "--deals 0", "argument --deals: must be a whole number from 1 to 1000000, got '0'"),
+    ("reading", "--models sheat", "argument --models: must be some of random, cautious, sheet, entropy, racer, any"),
     ("searcher", "--deals 1", "argument --deals: must be a whole number from 2 to 1000000, got '1'"),
     ("searcher", "--subjects nobody", "argument --subjects: must be some of searcher, without play-outs, "),
 ]
@@ -86,6 +88,7 @@ LEAST = [
     ("growth", "--seconds 0.01 --repeat 1"),
     ("worlds", "--players 3 --games 1 --positions 2"),
     ("sheet", "--games 10"),
+    ("reading", "--players 3 --bots sheet --games 2 --deals 20"),
     ("workers", "--games 3 --repeats 1"),
     pytest.param("serve", "--tables 2 --seconds 1 --games 1", marks=pytest.mark.slow),
     pytest.param("startup", "--repeats 1", marks=pytest.mark.slow),
