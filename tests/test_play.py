@@ -333,7 +333,7 @@ def test_a_question_that_cannot_be_asked_is_answered_by_the_reason(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = played(monkeypatch, capsys, "exchange\nblue-pair\n\n\nblue-pair\n")
-    assert "You can ask blue-pair on your turn; now you may only accuse or pass." in output
+    assert "Questions are asked on your own turn; now you may only accuse or pass." in output
     cards = "opal, yellow-diamond, red-pair, pearl-pair"
     assert f"None of your search cards ({cards}) lets you ask blue-pair; final +1 blue-pair asks it free" in output
 
@@ -345,7 +345,7 @@ def test_no_suggestion_loses_the_game(
     typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = played(monkeypatch, capsys, f"{typed}\n")
-    (answer,) = [line for line in output.splitlines() if line.startswith(("'", "None", "You can"))]
+    (answer,) = [line for line in output.splitlines() if line.startswith(("'", "None", "Questions"))]
     assert not re.search(r"perhaps:.*accuse", answer)
     if typed != "finale":
         assert not re.search(r"perhaps:.*final", answer)

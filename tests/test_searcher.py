@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sleuth_env import sleuth
+from sleuth_env import SoloEnv, sleuth
 from sleuth_env.cli.commands import main
 from sleuth_env.matches.match import play_match
 from sleuth_env.matches.players import make_player
@@ -95,7 +96,7 @@ def test_the_same_seed_gives_the_same_games_however_many_are_played_at_once(opti
     assert one != next_to
 
 
-def test_a_game_is_remembered_until_it_is_forgotten_and_copies_remember_nothing() -> None:
+def test_a_game_is_remembered_until_it_is_forgotten_and_copies_have_a_memory_of_their_own() -> None:
     options = Options(3)
     bot = SearcherBot(options, FEW)
     games = BotGames(options, ("sheet",), 2, seed=1)
@@ -106,10 +107,34 @@ def test_a_game_is_remembered_until_it_is_forgotten_and_copies_remember_nothing(
     assert sorted(bot._games) == [5, 6]
     assert any(len(memory.watcher.asked()) for memory in bot._games.values())
     twin = copy.deepcopy(bot)
-    assert twin._games == {}
-    assert (twin.budget, twin.model, twin.play_outs) == (bot.budget, bot.model, bot.play_outs)
     bot.forget(np.array([5, 99]))
     assert sorted(bot._games) == [6]
+    assert sorted(twin._games) == [5, 6]
+
+
+def by_pickle(env: Any) -> Any:
+    return pickle.loads(pickle.dumps(env))
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, by_pickle])
+def test_copies_of_an_environment_go_on_with_what_it_remembers(copied: Any) -> None:
+    def played(env: Any, decisions: int) -> list[Any]:
+        seen = []
+        for _ in range(decisions):
+            mask = env.action_masks()
+            # It declines where it can, and asks.
+            action = mask.size - 1 if mask[-1] else int(mask.argmax())
+            observation, *rest, _ = env.step(action)
+            seen.append((observation.tobytes(), *rest))
+            if rest[1] or rest[2]:
+                break
+        return seen
+
+    env = SoloEnv(num_players=3, opponents=f"searcher:{FEW}", learner_seat=0)
+    env.reset(seed=2)
+    played(env, 4)
+    twin = copied(env)
+    assert played(twin, 30) == played(env, 30)
 
 
 def test_a_seat_of_another_game_plays_it_with_the_same_settings() -> None:

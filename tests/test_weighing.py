@@ -353,3 +353,26 @@ def test_what_is_wrong_is_named() -> None:
     rows = [views[:1] for views in later if (views["hand"][0] == first["hand"][0])]
     with pytest.raises(ArrayError, match="views must be in the order of the game, but row 1 is before row 0"):
         weighted_belief(games.rules, np.concatenate([rows[-1], rows[0]]))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        (1, 3, "the asker of event 0 is 3, and not from 0 to 2"),
+        (1, 7, "the asker of event 0 is 7, and not from 0 to 2"),
+        (2, -1, "the target of event 0 is -1, and not from 0 to 2"),
+        (2, 42, "the target of event 0 is 42, and not from 0 to 2"),
+        (3, 43, "the question of event 0 is 43, and not from 0 to 42"),
+        (4, -1, "the search card of event 0 is -1, and not from 0 to 53"),
+    ],
+)
+def test_an_event_of_nobody_or_nothing_is_refused(column: int, value: int, message: str) -> None:
+    history = []
+    for _, decisions, _, _ in watched(Options(3), ("sheet",), seed=1, limit=30):
+        if decisions.states["actor"][0] == 0:
+            history.append(decisions.views)
+    views = np.concatenate(history)
+    assert views["events"][-1, 0, 0] == sleuth.ASK_EVENT
+    views["events"][-1, 0, column] = value
+    with pytest.raises(ArrayError, match=message):
+        weighted_belief(sleuth.make_rules(Options(3)), views)

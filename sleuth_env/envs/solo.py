@@ -244,7 +244,10 @@ class GameSoloEnv(_Solo, gymnasium.Env[Any, int]):
         return self._drawings()[0]
 
     def get_state(self) -> Snapshot:
-        """Return a snapshot, of the random stream too: after `set_state` everything goes on as it did from here."""
+        """Return a snapshot, of the random stream too: after `set_state` everything goes on as it did from here.
+
+        But for opponents that remember games, such as `searcher`: they have forgotten what was before it.
+        """
         self.table.streams[0] = self.np_random
         return self.table.snapshot(SOLO_FACE, over=self._over)
 

@@ -419,7 +419,7 @@ def hint(options: Options, seen: Any, typed: str) -> str:
     phase = phase_of(seen)
     if phase not in (TURN, SECOND):
         may = "accuse or pass" if phase == OFFER else "accuse"
-        return f"You can ask {question} on your turn; now you may only {may}."
+        return f"Questions are asked on your own turn; now you may only {may}."
     opponents = [f"+{place}" for place in range(1, options.num_players)]
     for place in places:
         if place not in opponents:

@@ -8,7 +8,6 @@ to learn what waiting would bring. It remembers the games that it plays.
 
 from __future__ import annotations
 
-import copy
 import re
 import time
 from typing import Any, NamedTuple, Self
@@ -210,12 +209,6 @@ class SearcherBot(Bot):
         blueprint = self.blueprint
         other = getattr(blueprint, "seated", lambda options: type(blueprint)(options))(options)
         return type(self)(options, self.budget, self.model, self.play_outs, other)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return one that plays alike and remembers nothing."""
-        other = copy.copy(self)
-        other._games = {}
-        return other
 
     def forget(self, games: np.ndarray) -> None:
         """Forget games that are over (i8 [K])."""
