@@ -42,7 +42,7 @@ VARIANTS = {"base": {}, "super_sleuth": {"super_sleuth": True}}
 TITLES = {"base": "Base game", "super_sleuth": "Super Sleuth"}
 # Deals by the number of players; each is played once from every seat.
 DEALS = {3: 400, 4: 250, 5: 80, 6: 300, 7: 100}
-# Rows for which so many deals would take hours.
+# Rows that would take hours with as many deals.
 FEWER = {("entropy", "super_sleuth", 7): 10, ("racer", "base", 7): 10, ("racer", "super_sleuth", 7): 10}
 SEED = 7
 DASH = "\u2013"  # the dash of ranges

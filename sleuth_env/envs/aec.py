@@ -316,7 +316,7 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         """Return observation, reward since it last acted, terminated, truncated and info of `agent_selection`.
 
         Raises:
-            gymnasium.error.ResetNeeded: there is no game, or every agent has left it.
+            gymnasium.error.ResetNeeded: no game has begun, or every agent has left it.
         """
         self._must_be_reset()
         if not self.agents:

@@ -51,7 +51,7 @@ class Bound:
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """Programs that failed in the games that count: bots have played for them, so there is no bound."""
+        """Programs that failed in the games that count: bots have played for them, so nothing is bounded."""
         return (*self.match.failures, *self.copies.failures)
 
     @property

@@ -136,7 +136,7 @@ class _Memory:
     def __init__(self, rules: np.ndarray, num_models: int) -> None:
         self.watcher = Watcher(rules)
         self.deals = np.zeros((0, NUM_GEMS), np.int8)
-        # The first so many questions of rivals are explained for them: f8 [N, P, K], see `explain`.
+        # How likely the first `explained` questions of rivals are with each of them, see `explain`.
         self.logs = np.zeros((0, P, num_models))
         self.explained = 0
 
