@@ -376,3 +376,6 @@ def test_an_event_of_nobody_or_nothing_is_refused(column: int, value: int, messa
     views["events"][-1, 0, column] = value
     with pytest.raises(ArrayError, match=message):
         weighted_belief(sleuth.make_rules(Options(3)), views)
+    legal = np.ones((1, sleuth.num_actions(Options(3))), np.uint8)
+    with pytest.raises(ArrayError, match=message):
+        sleuth.make_bot("searcher", Options(3)).act(views[-1:], legal, np.zeros(1, np.uint64))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...doors import ArrayError
 from ...kernels import kernel
-from ..cards import NUM_QUESTIONS
+from ..cards import NUM_QUESTIONS, NUM_SEARCH_CARDS
 from ..rules import is_shown
 from ..state import (
     ASK_EVENT,
@@ -53,6 +54,33 @@ def shown_questions(rules):
     for question in range(NUM_QUESTIONS):
         questions |= np.int64(is_shown(rules[0], question)) << question
     return questions
+
+
+def check_events(views: np.ndarray) -> None:
+    """Check that what others were seen to do names players, questions and cards that there are.
+
+    Args:
+        views: VIEW [K], at least one, all of games with the same number of players.
+
+    Raises:
+        ArrayError: an event of some view does not.
+    """
+    events = views["events"]
+    players = int(views["num_players"][0])
+    asks = np.isin(events[:, :, KIND], (ASK_EVENT, FINAL_EVENT))
+    checks = (
+        ("asker", events[:, :, KIND] != NO_EVENT, ASKER, players),
+        ("target", asks, TARGET, players),
+        ("question", asks, QUESTION, NUM_QUESTIONS),
+        ("search card", events[:, :, KIND] == ASK_EVENT, CARD, NUM_SEARCH_CARDS),
+    )
+    for name, happened, column, number in checks:
+        found = events[:, :, column]
+        for row, event in np.argwhere(happened & ((found < 0) | (found >= number)))[:1]:
+            raise ArrayError(
+                f"views must be of a game of {players} players, but in row {row} the {name} of event {event} "
+                f"is {found[row, event]}, and not from 0 to {number - 1}"
+            )
 
 
 class Watcher:

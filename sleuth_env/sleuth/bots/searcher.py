@@ -27,7 +27,7 @@ from . import playing
 from .base import Bot, BotError, checking
 from .entropy import SURE, EntropyBot
 from .hunch import HunchBot
-from .moments import Watcher, shown_questions
+from .moments import Watcher, check_events, shown_questions
 from .play_outs import play_outs
 from .racer import CHANCE, Daring, RacerBot, situations
 from .sheet import SheetBot
@@ -236,6 +236,8 @@ class SearcherBot(Bot):
         return _Memory(self.rules, len(self.models))
 
     def _choose(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, memories: list[_Memory]) -> np.ndarray:
+        if views.size:
+            check_events(views)
         actions = np.array(self.blueprint.act(views, legal, seeds), np.int64)
         for row, memory in enumerate(memories):
             one = slice(row, row + 1)

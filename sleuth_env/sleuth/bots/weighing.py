@@ -22,28 +22,16 @@ from ...deduction.sheet import KEPT, SHEET, WORK, fill_in_again
 from ...doors import ArrayError, described
 from ...kernels import inner, kernel
 from ..belief import affordable, belief
-from ..cards import NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS
+from ..cards import NUM_GEMS, NUM_QUESTIONS
 from ..checked import checked_rules, checked_views
 from ..clues import read_clues
 from ..estimates import estimate, estimating_space, information, information_space, normalise_missing
 from ..rules import is_shown, may_ask
-from ..state import (
-    ASK_EVENT,
-    ASKER,
-    CARD,
-    FINAL_EVENT,
-    KIND,
-    NO_EVENT,
-    QUESTION,
-    SECOND,
-    TARGET,
-    TURN,
-    P,
-)
+from ..state import SECOND, TURN, P
 from ..view import VIEW
 from .base import COSTS
 from .entropy import ENTROPY_COSTS
-from .moments import DECLINED, Watcher
+from .moments import DECLINED, Watcher, check_events
 from .sheet import FITTING_ROUNDS, SHEET_COSTS, sheet_worth
 from .simple import is_useful
 
@@ -352,7 +340,7 @@ def _check_sequence(views: np.ndarray) -> None:
     """Check that views are of one seat in one game, oldest first, as far as can be told."""
     if not len(views):
         raise ArrayError(f"views must be at least one, got {described(views)}")
-    _check_events(views)
+    check_events(views)
     for name in ("seat", "hand", "table"):
         other = np.flatnonzero(views[name] != views[name][0])
         if other.size:
@@ -364,23 +352,3 @@ def _check_sequence(views: np.ndarray) -> None:
         forgotten = (views["told"][row - 1] & ~views["told"][row]).any()
         if forgotten or views["turn_number"][row] < views["turn_number"][row - 1]:
             raise ArrayError(f"views must be in the order of the game, but row {row} is before row {row - 1}")
-
-
-def _check_events(views: np.ndarray) -> None:
-    """Check that what others were seen to do names players, questions and cards that there are."""
-    events = views["events"]
-    players = int(views["num_players"][0])
-    asks = np.isin(events[:, :, KIND], (ASK_EVENT, FINAL_EVENT))
-    checks = (
-        ("asker", events[:, :, KIND] != NO_EVENT, ASKER, players),
-        ("target", asks, TARGET, players),
-        ("question", asks, QUESTION, NUM_QUESTIONS),
-        ("search card", events[:, :, KIND] == ASK_EVENT, CARD, NUM_SEARCH_CARDS),
-    )
-    for name, happened, column, number in checks:
-        found = events[:, :, column]
-        for row, event in np.argwhere(happened & ((found < 0) | (found >= number)))[:1]:
-            raise ArrayError(
-                f"views must be of a game of {players} players, but in row {row} the {name} of event {event} "
-                f"is {found[row, event]}, and not from 0 to {number - 1}"
-            )
