@@ -1,9 +1,9 @@
 """The bot `searcher`: it reads from what its rivals choose where the gems lie, and plays on from there.
 
 It asks like its blueprint, `racer`. But whether to accuse, or to ask a final question, it judges by deals
-of the hidden gems that fit all it knows, weighed by how well they explain the questions and refusals of
-its rivals (see `weighing`). Where that is open, it plays on from some of these deals (see `play_outs`)
-to learn what waiting would bring. It remembers the games that it plays.
+of the hidden gems that fit all it knows, weighed by how well they explain what its rivals have asked
+(see `weighing`). Where that is open, it plays on from some of these deals (see `play_outs`) to learn
+what waiting would bring. It remembers the games that it plays.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MOST_PLAY_OUTS = 100_000
 # By the cards alone a gem is hardly ever so much less likely to be missing than by the weights.
 MOST_GAIN = 4.0
 # Play-outs decide where the chance to be right is between these multiples of `racer`'s prospects of
-# waiting, and no more than that; all else is clear without them.
+# waiting, and below `CLEAR_CHANCE`; elsewhere it is clear without them.
 OPEN_FROM = 0.5
 OPEN_TO = 5.0
 CLEAR_CHANCE = 0.97
