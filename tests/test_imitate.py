@@ -179,6 +179,74 @@ def test_a_teacher_that_returns_no_worths_is_refused(wrong: Any):
         collect(make_config(TINY), Teaching(Wrong(), Lowest(), 1), 100, lambda _: None)
 
 
+class Counting(Highest):
+    """Remember how often it has been asked in each game and seat."""
+
+    name = "counting"
+
+    def __init__(self) -> None:
+        self.asked: dict[tuple[int, int], int] = {}
+        self.forgotten: list[int] = []
+
+    def act_in(self, views: Any, legal: np.ndarray, seeds: Any, games: np.ndarray, seats: np.ndarray) -> np.ndarray:
+        assert (views["seat"] == seats).all()
+        for game in zip(games.tolist(), seats.tolist(), strict=True):
+            self.asked[game] = self.asked.get(game, 0) + 1
+        numbers = np.array([self.asked[game] for game in zip(games.tolist(), seats.tolist(), strict=True)])
+        return np.where(numbers % 2, legal.argmax(axis=1), self.act(views, legal, seeds))
+
+    def worths_in(
+        self, views: Any, legal: np.ndarray, seeds: Any, deals: int, games: np.ndarray, seats: np.ndarray
+    ) -> np.ndarray:
+        actions = self.act_in(views, legal, seeds, games, seats)
+        worths = np.zeros(legal.shape)
+        worths[np.arange(len(actions)), actions] = deals
+        return worths
+
+    def forget(self, games: np.ndarray) -> None:
+        assert not set(self.forgotten) & set(games.tolist())
+        self.forgotten += games.tolist()
+
+
+def test_who_remembers_is_told_which_game_a_decision_is_of():
+    config, lessons = lessons_of(Counting(), 3000)
+    legal = lessons.masks(np.arange(len(lessons)), sleuth.num_actions(config.options))
+    lowest = legal.argmax(axis=1)
+    # In every game of every seat it does one thing at first, and another the second time.
+    assert 0.4 < (lessons.actions == lowest).mean() < 0.95
+    assert (lessons.actions != lowest).any()
+    # Of what is held out it is asked again, at once.
+    choice = lessons.held_out & (legal.sum(axis=1) > 1)
+    assert (lessons.actions[choice] != lessons.again[choice]).all()
+
+
+def test_who_remembers_may_teach_what_actions_are_worth():
+    config = make_config(TINY)
+    lessons = collect(config, Teaching(Counting(), Lowest(), 3), 1000, lambda _: None)
+    legal = lessons.masks(np.arange(len(lessons)), sleuth.num_actions(config.options))
+    assert ((lessons.worths == 3).sum(axis=1) == 1).all()
+    assert (lessons.worths[legal == 0] == 0).all()
+
+
+def test_who_remembers_and_returns_no_worths_is_named():
+    class Wrong(Counting):
+        def worths_in(self, *given: Any) -> Any:
+            return None
+
+    with pytest.raises(MatchError, match=r"player 'counting': worths_in\(\) must return an array of numbers"):
+        collect(make_config(TINY), Teaching(Wrong(), Lowest(), 1), 100, lambda _: None)
+
+
+def test_the_searcher_teaches_what_actions_are_worth():
+    config = make_config(TINY | {"num_envs": 2, "ppo": {"batch_size": 2}})
+    teacher = make_player("searcher:20", config.options)
+    lessons = collect(config, Teaching(teacher, make_player("hunch", config.options), 2), 60, lambda _: None)
+    legal = lessons.masks(np.arange(len(lessons)), sleuth.num_actions(config.options))
+    assert not lessons.worths[legal == 0].any()
+    assert (np.abs(lessons.worths) < 2).all()
+    assert (lessons.worths.max(axis=1) > lessons.worths.min(axis=1)).all()
+
+
 # --- learning ---
 
 
@@ -286,8 +354,12 @@ def test_a_policy_file_can_be_the_teacher(folder: Path):
         (["--player", "shet"], "there is no bot 'shet'"),
         (
             ["--worths", "2"],
-            "--worths needs a teacher that says what actions are worth to it, of the bots of sleuth none",
+            "--worths needs a teacher that says what actions are worth to it, of the bots of sleuth searcher",
         ),
+        (["--from", "sheet"], "--from must be a policy, got 'sheet'"),
+        (["--from", "nothing.safetensors"], "nothing.safetensors cannot be read"),
+        (["--from", "OLD", "--network.hidden", "[32]"], "--from the policy sheet has another network: network.hidden"),
+        (["--entropy", "-1"], "argument --entropy: must be a number from 0 to 10, got '-1'"),
         (["--worths", "2000"], "argument --worths: must be a whole number from 0 to 1024, got '2000'"),
         (["--strays", "2"], "argument --strays: must be a number from 0 to 1, got '2'"),
         (
@@ -313,6 +385,15 @@ def test_what_is_not_right_is_said_in_one_line(
     assert main([str(folder / "tiny.yaml"), *WORDS, "--out", str(tmp_path / "new.safetensors"), *words]) == 2
     assert message in the_line(capsys)
     assert not (tmp_path / "new.safetensors").exists()
+
+
+def test_a_policy_learns_further(folder: Path, tmp_path: Path):
+    old = folder / "made/sheet.safetensors"
+    words = [str(folder / "tiny.yaml"), *WORDS, "--from", str(old), "--learning-rate", "1e-9"]
+    assert main([*words, "--out", str(tmp_path / "same.safetensors")]) == 0
+    before, after = load_policy(old), load_policy(tmp_path / "same.safetensors")
+    for one, other in zip(before.network.layers, after.network.layers, strict=True):
+        np.testing.assert_allclose(one[0], other[0], atol=1e-5)
 
 
 WEIGHING = """
@@ -495,13 +576,14 @@ class Bot:
 """
 
 
-def test_a_player_that_remembers_games_is_no_teacher_and_no_opponent_in_several_shards(
+def test_a_player_that_remembers_games_is_a_teacher_and_no_opponent_in_several_shards(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     (tmp_path / "elephant.py").write_text(REMEMBERING)
     name = f"{tmp_path / 'elephant.py'}:Bot"
-    assert main([str(folder / "tiny.yaml"), "--teacher", name, "--out", str(tmp_path / "new.safetensors")]) == 2
-    assert "remembers games, and here nobody is told which game a decision is of" in capsys.readouterr().err
+    words = [str(folder / "tiny.yaml"), *WORDS, "--teacher", name, "--shards", "2", "--workers", "2"]
+    assert main([*words, "--out", str(tmp_path / "new.safetensors")]) == 0
+    capsys.readouterr()
     run = tmp_path / "run"
     words = [str(folder / "tiny.yaml"), "--run", str(run), "--opponents.bots", f"{{'{name}': 1}}"]
     assert start([*words, "--shards", "2"]) == 2

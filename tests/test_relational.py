@@ -19,7 +19,8 @@ from sleuth_env.policies.policy import Policy, load_policy, save_policy
 from sleuth_env.policies.policy_file import PolicyError, read_metadata, sealed
 from sleuth_env.sleuth import Options
 from sleuth_env.sleuth.cards import ALLOWED, CATEGORIES, ELEMENTS, GEMS, PAIRS, QUESTIONS
-from sleuth_env.sleuth.relations import VERSION, relations
+from sleuth_env.sleuth.relational import Relational
+from sleuth_env.sleuth.relations import ADDED_TO_HELD, VERSION, relations
 from sleuth_env.sleuth_v0 import SleuthVectorEnv
 from tests.support.policies import VERSIONS, random_policy
 from training.config import ConfigError, make_config
@@ -281,14 +282,66 @@ def test_a_version_of_features_is_a_whole_number(file: Path, features: Any):
     assert "features must be the version" in changed(file, {"features": features})
 
 
+@pytest.mark.parametrize("record", sleuth.RECORDS)
+def test_a_network_that_learned_from_the_first_features_plays_as_it_did(tmp_path: Path, record: str):
+    policy = relational(record, num_players=3)
+    weight, bias = policy.network.layers["held"]
+    at = relations(policy.options, record).sizes["held"] - ADDED_TO_HELD
+    weight[:, at : at + ADDED_TO_HELD] = 0.0
+    policy = Policy(sleuth, policy.options, record, Relational(policy.network.layers | {"held": (weight, bias)}, 8))
+    path = tmp_path / "p.safetensors"
+    save_policy(policy, path, VERSIONS)
+    content = path.read_bytes()
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])["__metadata__"]
+    header["architecture"] = json.dumps({"kind": "relational", "units": 8, "features": 1})
+    tensors = load(content)
+    older = np.delete(weight, range(at, at + ADDED_TO_HELD), axis=1)
+    tensors["held.weight"] = np.ascontiguousarray(older)
+    path.write_bytes(sealed(save(tensors, header)))
+    old = load_policy(path)
+    observations = seen(policy.options, record, 5)
+    assert (old.logits(observations) == policy.logits(observations)).all()
+    save_policy(old, tmp_path / "again.safetensors", VERSIONS)
+    assert read_metadata(tmp_path / "again.safetensors")["architecture"]["features"] == VERSION
+
+
+def test_a_network_of_the_first_features_with_too_few_weights_is_refused(file: Path):
+    assert "layer held must have weights" in changed(file, {"features": 1}, {"held.weight": np.zeros((4, 3), "f4")})
+
+
+@pytest.mark.parametrize("record", sleuth.RECORDS)
+def test_what_an_opponent_asks_about_a_gem_is_counted(record: str):
+    options = Options(num_players=4)
+    observations = seen(options, record)
+    blocks = sleuth.observation_layout(options, record).views(observations)
+    given = relations(options, record)
+    held = given.by_entity(given.features(observations))["held"][..., -ADDED_TO_HELD:]
+    for row, k, gem in np.random.default_rng(2).integers([0, 0, 0], [len(observations), 3, 36], (200, 3)).tolist():
+        wanted = []
+        for elements in (1, 2):
+            about = [q for q, some in enumerate(QUESTIONS) if len(some) == elements and set(some) <= set(GEMS[gem])]
+            cards = [card for card, some in enumerate(ALLOWED) if some in [(QUESTIONS[q],) for q in about]]
+            asked = blocks["askers"][row][:, about, k + 1].sum(axis=1)
+            wanted += [
+                asked[0] / 3,
+                asked[1:].sum() / 3,
+                blocks["answer_known"][row, k + 1, about].sum() / 3,
+                blocks["answer_count"][row, k + 1, about].sum(),
+                blocks["search"][row, k + 1, cards].sum() / 3,
+                blocks["spent"][row, k + 1, cards].sum() / 3,
+            ]
+        np.testing.assert_allclose(held[row, k, gem], wanted, rtol=1e-5, atol=1e-6)
+    assert (held > 0).any(axis=(0, 1, 2)).all()
+
+
 def test_whoever_changes_the_features_changes_their_version():
     found = blake2b(digest_size=8)
     for record in sleuth.RECORDS:
         given = relations(Options(3), record)
         for array in (given.starts, given.targets, given.scales, given.constants):
             found.update(array.tobytes())
-    assert (VERSION, found.hexdigest()) == (1, "d644587150901cce"), (
-        "other features: raise VERSION, and train the policies that come with the package again"
+    assert (VERSION, found.hexdigest()) == (2, "354a33ea27aeb51e"), (
+        "other features: raise VERSION, and let files of the versions before play as they did"
     )
 
 

@@ -22,7 +22,7 @@ from sleuth_env.sleuth.bots.searcher import SearcherBot, parse_budget
 from sleuth_env.sleuth.cards import NUM_GEMS, NUM_QUESTIONS, Options, make_rules, num_actions
 from sleuth_env.sleuth.notation import gem_name, question_name
 from sleuth_env.sleuth.rules import legal
-from sleuth_env.sleuth.state import MUST_ACCUSE, OFFER, P
+from sleuth_env.sleuth.state import MUST_ACCUSE, OFFER, TURN, P
 from tests.support.bot_games import BotGames
 from tests.support.situation import Situation
 from tests.support.strategies import option_name
@@ -321,3 +321,79 @@ def test_it_beats_racer() -> None:
 def test_rules_say_how_many_answers_a_question_has() -> None:
     assert room._num_answers(make_rules(Options(3))) == 16
     assert room._num_answers(make_rules(Options(3, super_sleuth=True))) == 13
+
+
+# --- what actions are worth ---
+
+
+def seats_of(decisions: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return games and seats of decisions as one bot is told them: each seat of a game is a game to it."""
+    seats = decisions.states["actor"].astype(np.int64)
+    return P * decisions.rows + seats, seats
+
+
+@pytest.mark.parametrize("options", [Options(3), Options(4, missing=2), Options(5, super_sleuth=True)], ids=option_name)
+def test_accusations_are_worth_their_chance_and_questions_what_they_tell(options: Options) -> None:
+    bot = SearcherBot(options, FEW, "random")
+    games = BotGames(options, ("sheet",), 3, seed=4)
+    opponents = options.num_players - 1
+    accuse_at, pass_at = (int(games.rules[name][0]) for name in ("accuse_at", "pass_at"))
+    offers = turns = 0
+    for decisions in games.play(16):
+        where = seats_of(decisions)
+        worths = bot.worths_in(decisions.views, decisions.legal, decisions.seeds, 2, *where)
+        assert worths.shape == decisions.legal.shape
+        assert not worths[decisions.legal == 0].any()
+        for row, view in enumerate(decisions.views):
+            found = belief(games.rules, decisions.views[row : row + 1])
+            sets, chances = found.missing_sets
+            if view["phase"] == OFFER:
+                offers += 1
+                gem = int(np.flatnonzero(found.missing)[0])
+                chance = chances[sets >> gem & 1 == 1].max()
+                # Nothing is learned from what they ask: all deals weigh the same.
+                assert worths[row, accuse_at + gem] == pytest.approx(chance - (1 - chance) / opponents, abs=0.15)
+                waited = worths[row, pass_at] - room.PATIENCE
+                assert -1 / opponents - 1e-9 <= waited <= 1 + 1e-9
+            elif view["phase"] == TURN:
+                turns += 1
+                asks = np.flatnonzero(decisions.legal[row, : games.rules["final_at"][0]])
+                told = bot._told_by(decisions.views[row : row + 1], asks)
+                # What tells more is worth more.
+                order = np.argsort(told)
+                assert (np.diff(worths[row, asks[order]]) >= -1e-9).all()
+                assert np.ptp(worths[row, asks]) > 0
+    assert offers > 10
+    assert turns > 3
+
+
+def test_the_same_seed_says_the_same_of_actions_whatever_is_asked_besides() -> None:
+    options = Options(3)
+    games = BotGames(options, ("sheet",), 2, seed=5)
+    both, one = SearcherBot(options, FEW), SearcherBot(options, FEW)
+    for decisions in games.play(12):
+        where = seats_of(decisions)
+        given = decisions.views, decisions.legal, decisions.seeds
+        together = both.worths_in(*given, 2, *where)
+        alone = one.worths_in(*(array[-1:] for array in given), 2, *(array[-1:] for array in where))
+        assert (together[-1] == alone[0]).all()
+
+
+def test_what_is_too_intricate_is_worth_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_intricate(*_: Any) -> None:
+        raise room.IntricateError("too intricate")
+
+    games = BotGames(Options(3), ("racer",), 1, seed=2)
+    decisions = next(iter(games.play(1)))
+    monkeypatch.setattr(room, "belief", too_intricate)
+    row = np.zeros(1, np.int64)
+    given = decisions.views, decisions.legal, decisions.seeds
+    assert not SearcherBot(Options(3)).worths_in(*given, 2, row, row).any()
+
+
+def test_worths_need_a_number_of_deals() -> None:
+    games = BotGames(Options(3), ("racer",), 1, seed=2)
+    decisions = next(iter(games.play(1)))
+    row = np.zeros(1, np.int64)
+    with pytest.raises(BotError, match="deals must be an integer from 1 to 100000, got 0"):
+        SearcherBot(Options(3)).worths_in(decisions.views, decisions.legal, decisions.seeds, 0, row, row)

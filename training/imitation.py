@@ -27,17 +27,17 @@ from sleuth_env.actions import IllegalAction
 from sleuth_env.cli.arguments import real, whole
 from sleuth_env.game import Game
 from sleuth_env.matches.players import make_player
-from sleuth_env.matches.seating import MatchError, remembers
+from sleuth_env.matches.seating import MatchError, weighs
 from sleuth_env.matches.shards import Pool, open_pool
-from sleuth_env.policies.policy import save_policy
+from sleuth_env.policies.policy import Policy, save_policy
 from sleuth_env.policies.policy_file import SUFFIX, PolicyError
 from sleuth_env.policies.trained import names_model
 
 from .checkpoint import package_versions
 from .config import Config, ConfigError, read_config
 from .decisions import entropies, log_probs_of, masked_log_probs
-from .lessons import KINDS, Lessons, Teaching, Weighing, collect, weights_of
-from .network import device_of, make_network
+from .lessons import KINDS, Lessons, Teaching, collect, weights_of
+from .network import check_same, device_of, make_network
 from .streams import generator_for, number_of
 from .terminal import (
     CONFIG_HELP,
@@ -74,8 +74,6 @@ Ints = NDArray[np.int64]
 MOST_DEALS = 1024
 MOST_DECISIONS = 10_000_000
 ROWS_EXAMINED = 4096  # at once
-# What a nat of the policy's entropy is worth at first, so that among actions of nearly equal worth
-# none is preferred for the noise of a few deals; it falls linearly to 0.
 ENTROPY = 0.05
 # By this much the logits are multiplied in the end: what the entropy's weight has left of chance in the
 # policy served to learn, and costs wins.
@@ -93,12 +91,16 @@ class Settings:
         batch_size: decisions in a minibatch.
         learning_rate: Adam's step size at first; it falls linearly to 0.
         declined: the share of declined offers that is among the decisions.
+        entropy: what a nat of the policy's entropy is worth at first where worths are learned, so
+            that among actions of nearly equal worth none is preferred for the noise of a few deals;
+            it falls linearly to 0.
     """
 
     epochs: int
     batch_size: int
     learning_rate: float
     declined: float
+    entropy: float = ENTROPY
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ def train(
             left = 1 - number / (settings.epochs * num_batches)
             for group in optimizer.param_groups:
                 group["lr"] = settings.learning_rate * left
-            loss = _loss(network, lessons, batch, settings.declined, ENTROPY * left)
+            loss = _loss(network, lessons, batch, settings.declined, settings.entropy * left)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -268,6 +270,13 @@ def make_parser(game: Game) -> Parser:
     parser.add_argument(
         "--player", metavar="BOT", help="who plays the games: the name of a bot, or a policy file [the teacher]"
     )
+    parser.add_argument(
+        "--from",
+        dest="begin",
+        metavar="POLICY",
+        help=f"a policy file (*{SUFFIX}) or the name of a policy that comes with the package, which learns further "
+        "[a new policy]",
+    )
     numbers = {
         "--decisions": (
             whole(1000, MOST_DECISIONS),
@@ -282,6 +291,11 @@ def make_parser(game: Game) -> Parser:
             0,
             "deals in which the teacher tries each legal action, so that the policy learns what is worth most; 0: it "
             "learns what the teacher does",
+        ),
+        "--entropy": (
+            real(0, 10),
+            ENTROPY,
+            "with --worths: what a nat of the policy's entropy is worth at first; it falls linearly to 0",
         ),
         "--strays": (real(0, 1), 0.0, "share of decisions at which any legal action is played"),
         "--declined": (
@@ -322,7 +336,7 @@ def checked_out(text: str) -> Path:
 
 
 OWN_KEYS = (
-    *("config", "teacher", "player", "out", "worths", "strays", "declined", "held_out"),
+    *("config", "teacher", "player", "begin", "out", "worths", "entropy", "strays", "declined", "held_out"),
     *("decisions", "epochs", "batch_size", "learning_rate", "workers", "ray"),
 )
 
@@ -341,12 +355,13 @@ def command(arguments: Sequence[str] | None, came: Sequence[int]) -> int:
         check_workers(config, own["workers"])
         out = checked_out(own["out"])
         teaching = _teaching(config, own)
+        begin = None if own["begin"] is None else _policy(config, own["begin"])
     except (ValueError, OSError) as error:
         return failed(error, 2)
     if came:
         raise KeyboardInterrupt
     try:
-        _imitate(config, teaching, own, out)
+        _imitate(config, teaching, begin, own, out)
     except ConfigError as error:
         return failed(error, 2)
     except (OSError, MemoryError, RuntimeError, PolicyError, MatchError, IllegalAction) as error:
@@ -363,8 +378,8 @@ def _teaching(config: Config, own: dict[str, Any]) -> Teaching:
     """
     teacher = _made(config, "--teacher", own["teacher"])
     player = teacher if own["player"] is None else _made(config, "--player", own["player"])
-    if own["worths"] and not isinstance(teacher, Weighing):
-        able = [name for name, bot in config.module.BOTS.items() if issubclass(bot, Weighing)]
+    if own["worths"] and not weighs(teacher):
+        able = [name for name, bot in config.module.BOTS.items() if weighs(bot)]
         raise ConfigError(
             "command line: --worths needs a teacher that says what actions are worth to it, of the bots of "
             f"{config.module.NAME} {' and '.join(able) or 'none'}, got {own['teacher']!r}"
@@ -381,11 +396,19 @@ def _made(config: Config, option: str, name: str) -> Any:
     """
     if names_model(name):
         raise ConfigError(f"command line: {option} {NO_MODEL}, got {name!r}")
-    player = make_player(name, config.options, config.module)
-    if remembers(player):
-        raise ConfigError(
-            f"command line: {option} {name} remembers games, and here nobody is told which game a decision is of"
-        )
+    return make_player(name, config.options, config.module)
+
+
+def _policy(config: Config, name: str) -> Policy:
+    """Return the policy that is to learn further.
+
+    Raises:
+        ConfigError: this is the name of another player.
+        ValueError: there is none of this name, or it cannot play here.
+    """
+    player = _made(config, "--from", name)
+    if not isinstance(player, Policy):
+        raise ConfigError(f"command line: --from must be a policy, got {name!r}")
     return player
 
 
@@ -394,12 +417,16 @@ def _opened(workers: int, ray: str | None) -> AbstractContextManager[Pool | None
     return nullcontext() if workers == 1 and ray is None else open_pool(workers, ray)
 
 
-def _imitate(config: Config, teaching: Teaching, own: dict[str, Any], out: Path) -> None:
+def _imitate(config: Config, teaching: Teaching, begin: Policy | None, own: dict[str, Any], out: Path) -> None:
     """Collect, learn, examine, save."""
     torch.set_num_threads(config.threads)
     torch.manual_seed(number_of(config.seed, "imitation", "network"))
-    settings = Settings(own["epochs"], own["batch_size"], own["learning_rate"], own["declined"])
-    network = make_network(config).to(device_of(config))
+    settings = Settings(own["epochs"], own["batch_size"], own["learning_rate"], own["declined"], own["entropy"])
+    network = make_network(config)
+    if begin is not None:
+        check_same(begin, network.policy(config, 0), "command line: --from")
+        network.load(begin)
+    network = network.to(device_of(config))
     say(f"{teaching.player.name} plays {own['decisions']:,} decisions")
     screen = Screen(own["decisions"], unit="decisions")
 

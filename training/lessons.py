@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from math import ceil
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from sleuth_env.doors import described, is_array
 from sleuth_env.envs.binding import bound
 from sleuth_env.envs.vector import GameVectorEnv
-from sleuth_env.game import Bot, Records, opaque
-from sleuth_env.matches.seating import MatchError
+from sleuth_env.game import Records, opaque
+from sleuth_env.matches.seating import Copies, MatchError, Player, remembers
 from sleuth_env.matches.shards import Pool
 
 from .config import Config
@@ -40,9 +40,12 @@ KINDS = ("turns", "offers accepted", "offers declined")
 TURN, ACCEPTED, DECLINED = range(len(KINDS))
 
 
-@runtime_checkable
 class Weighing(Protocol):
-    """A teacher that can say what actions are worth to it."""
+    """A teacher that can say what actions are worth to it.
+
+    One that remembers does so by a method ``worths_in``, which is also told the games and the seats,
+    see `Remembering.act_in`.
+    """
 
     def worths(
         self, views: Records, legal: NDArray[np.uint8], seeds: NDArray[np.uint64], deals: int, /
@@ -55,6 +58,8 @@ class Weighing(Protocol):
 class Teaching:
     """Who plays and who teaches what, and how much of it is kept.
 
+    A teacher that remembers is asked about what is kept only, and twice about what is held out.
+
     Args:
         teacher: says what it would do, or what actions are worth.
         player: sits in every seat; may be the teacher.
@@ -66,7 +71,7 @@ class Teaching:
     """
 
     teacher: Any
-    player: Bot
+    player: Player
     deals: int = 0
     declined: float = 1.0
     held_out: float = 0.1
@@ -170,6 +175,76 @@ def _streams(config: Config, purpose: str) -> list[np.random.Generator]:
     return generators_for(config.seed, "imitation", purpose, config.shards)
 
 
+class _Asked:
+    """Who plays and who teaches in games side by side, with what they remember of them.
+
+    Args:
+        config: the run's.
+        number: B.
+    """
+
+    def __init__(self, config: Config, number: int) -> None:
+        self.config = config
+        self._copies = Copies()
+        # As those who remember are told them.
+        self._games = np.arange(number)
+        self._dealt = number
+
+    def renew(self, rows: Ints) -> None:
+        """Begin new games in some rows (i8 [K])."""
+        self._copies.forget(self._games[rows])
+        self._games[rows] = self._dealt + np.arange(len(rows))
+        self._dealt += len(rows)
+
+    def act(self, player: Player, called: str, places: _Places) -> Ints:
+        """Return what a player does in some places, i8 [K]."""
+        if remembers(player):
+            games = self._games[places.rows]
+            chosen = self._copies.act(player, *places.handed(), games, places.seats)  # type: ignore[arg-type]
+        else:
+            chosen = player.act(*places.handed())  # type: ignore[union-attr]
+        return legal_choice(self.config, player, f"{called} {player.name}", chosen, places.legal)
+
+    def worths(self, teacher: Any, deals: int, places: _Places) -> NDArray[np.float32]:
+        """Return what actions are worth to a teacher in some places, f4 [K, A]."""
+        if not remembers(teacher):
+            return _checked_worths(teacher, teacher.worths(*places.handed(), deals), places.legal)
+        found = np.zeros(places.legal.shape, np.float32)
+        for copied, at in self._copies.by_seat(teacher, places.seats):
+            mine = places.take(at, places.bits[at])
+            told = copied.worths_in(*mine.handed(), deals, self._games[mine.rows], mine.seats)
+            found[at] = _checked_worths(teacher, told, mine.legal)
+        return found
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Decisions that are to be made, K of them, and in which games.
+
+    Args:
+        views: VIEW [K].
+        legal: u1 [K, A].
+        bits: what players are handed, u8 [K].
+        rows: of the games, i8 [K].
+        seats: who is to decide, i8 [K].
+    """
+
+    views: Records
+    legal: NDArray[np.uint8]
+    bits: NDArray[np.uint64]
+    rows: Ints
+    seats: Ints
+
+    def handed(self) -> tuple[Records, NDArray[np.uint8], NDArray[np.uint64]]:
+        """Return what players are handed: copies, for what they write there is nobody else's."""
+        return opaque(self.views).copy().view(self.views.dtype), self.legal.copy(), self.bits.copy()
+
+    def take(self, some: Ints, bits: NDArray[np.uint64]) -> _Places:
+        """Return some of them (i8 [N]), with other random bits (u8 [N])."""
+        views = opaque(self.views)[some].view(self.views.dtype)
+        return _Places(views, self.legal[some], bits, self.rows[some], self.seats[some])
+
+
 def _played(config: Config, teaching: Teaching, shard: int) -> Iterator[Lessons]:
     """Play the games of a shard forever; yield what is kept of each step."""
     game = config.module
@@ -183,59 +258,52 @@ def _played(config: Config, teaching: Teaching, shard: int) -> Iterator[Lessons]
     offered = first_offered(config)
     declining = declining_actions(config)
     held = rng.random(envs.num_envs) < teaching.held_out
+    asked = _Asked(config, envs.num_envs)
+    every_row = np.arange(envs.num_envs)
     while True:
-        views = envs.views()
         legal = envs.action_masks()
-        # Copies, as everywhere in this module: what players write there is nobody else's.
-        handed = opaque(views).copy().view(game.VIEW), legal.copy()
-        chosen = teaching.player.act(*handed, _bits(bot_rng, len(views)))
-        actions = legal_choice(config, teaching.player, f"player {teaching.player.name}", chosen, legal)
+        places = _Places(envs.views(), legal, _bits(bot_rng, envs.num_envs), every_row, envs.acting_seat.copy())
+        actions = asked.act(teaching.player, "player", places)
         kinds = kinds_of(legal, actions, offered, declining)
-        kept = np.flatnonzero((kinds != DECLINED) | (rng.random(len(views)) < teaching.declined))
+        kept = np.flatnonzero((kinds != DECLINED) | (rng.random(envs.num_envs) < teaching.declined))
         if teaching.deals:
             kept = kept[legal[kept].sum(axis=1) > 1]
         if len(kept):
-            seen = opaque(views)[kept].view(game.VIEW)
-            yield _told(config, teaching, seen, legal[kept], actions[kept], kinds[kept], held[kept], bot_rng)
+            yield _told(config, teaching, asked, places, kept, actions[kept], kinds[kept], held[kept], bot_rng)
         if teaching.strays:
             actions = strayed(actions, legal, teaching.strays, rng)
         _, _, terminated, truncated, _ = envs.step(actions)
         over = np.flatnonzero(terminated | truncated)
         held[over] = rng.random(len(over)) < teaching.held_out
+        asked.renew(over)
 
 
 def _told(
     config: Config,
     teaching: Teaching,
-    views: Records,
-    legal: NDArray[np.uint8],
+    asked: _Asked,
+    places: _Places,
+    kept: Ints,
     actions: Ints,
     kinds: Ints,
     held: NDArray[np.bool_],
     bot_rng: np.random.Generator,
 ) -> Lessons:
-    """Return what a teacher says of some decisions, of which the player's actions are given."""
+    """Return what a teacher says of some of the decisions (kept: i8 [K]), of which the player's actions are given."""
     teacher = teaching.teacher
     worths = np.zeros((len(actions), 0), np.float32)
     again = actions
-
-    def asked(rows: Ints) -> Ints:
-        """Return what the teacher does in some of the decisions."""
-        chosen = teacher.act(opaque(views)[rows].view(views.dtype), legal[rows], _bits(bot_rng, len(rows)))
-        return legal_choice(config, teacher, f"teacher {teacher.name}", chosen, legal[rows])
-
     if teaching.deals:
-        handed = opaque(views).copy().view(views.dtype), legal.copy()
-        found = teacher.worths(*handed, _bits(bot_rng, len(views)), teaching.deals)
-        worths = _checked_worths(teacher, found, legal)
+        worths = asked.worths(teacher, teaching.deals, places.take(kept, _bits(bot_rng, len(kept))))
     else:
         if teacher is not teaching.player:
-            actions = asked(np.arange(len(views)))
+            actions = asked.act(teacher, "teacher", places.take(kept, _bits(bot_rng, len(kept))))
         again = actions.copy()
         if held.any():
-            again[held] = asked(np.flatnonzero(held))
-    observations = observed(config, views)
-    return Lessons(observations, np.packbits(legal, axis=1), actions, again, kinds, held, worths)
+            again[held] = asked.act(teacher, "teacher", places.take(kept[held], _bits(bot_rng, int(held.sum()))))
+    observations = observed(config, opaque(places.views)[kept].view(places.views.dtype))
+    legal = np.packbits(places.legal[kept], axis=1)
+    return Lessons(observations, legal, actions, again, kinds, held, worths)
 
 
 def _checked_worths(teacher: Any, worths: Any, legal: NDArray[np.uint8]) -> NDArray[np.float32]:
@@ -252,8 +320,9 @@ def _checked_worths(teacher: Any, worths: Any, legal: NDArray[np.uint8]) -> NDAr
         if np.isfinite(numbers).all() and not worths[legal == 0].any():
             return numbers
         what = "what is no finite number, or not 0 where an action is illegal"
+    method = "worths_in" if remembers(teacher) else "worths"
     raise MatchError(
-        f"player {teacher.name!r}: worths() must return an array of numbers that fit float32, of the shape "
+        f"player {teacher.name!r}: {method}() must return an array of numbers that fit float32, of the shape "
         f"{legal.shape}, got {what}"
     )
 

@@ -414,15 +414,20 @@ class RelationalActorCritic(nn.Module):
 # --- beginning with a policy ---
 
 
-def check_same(found: Policy, wanted: Policy) -> None:
+def check_same(found: Policy, wanted: Policy, given: str = "start:") -> None:
     """Check that two policies have the same observation and architecture.
+
+    Args:
+        found: the policy to begin with.
+        wanted: what is configured.
+        given: where it was named, for messages.
 
     Raises:
         ConfigError: they have not; the message names what differs.
     """
     differing = differences(described(found), described(wanted))
     if differing:
-        raise ConfigError(f"start: the policy {found.name} has another network: {differing}")
+        raise ConfigError(f"{given} the policy {found.name} has another network: {differing}")
 
 
 def described(policy: Policy) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from ..game import Game, Records, check_options
 from ..policies.policy_file import PolicyError
 from ..policies.wrapped import wrap_policy
 from .neighbours import MOST_FILE_BYTES, PACKAGE, PLAYER, PYTHON, Neighbours, neighbours, search_current_folder
-from .seating import WHAT_PLAYS, MatchError, has, is_player, remembers, seated
+from .seating import WHAT_PLAYS, MatchError, has, is_player, remembers, seated, weighs
 
 FORMS = "FILE.py:NAME or MODULE:NAME"
 # Of the modules of files.
@@ -112,8 +112,10 @@ def import_player(text: str, options: Any, game: Game) -> Imported:
     with _told(text, file), _at_hand(module.__name__):
         player = _made(_attribute(module, name, file or f"the module {place}"), options, game)
         player = seated(player, options, game, f"player {text}")
-    weighs = callable(getattr(player, "worths", None))
-    kind = ImportedRemembering if remembers(player) else ImportedWeighing if weighs else Imported
+    if remembers(player):
+        kind: type[Imported] = ImportedRememberingWeighing if weighs(player) else ImportedRemembering
+    else:
+        kind = ImportedWeighing if weighs(player) else Imported
     return kind(player, text, module, options)
 
 
@@ -325,6 +327,23 @@ class ImportedRemembering(Imported):
         if has(self.player, "forget"):
             with _told(self.text, self.file), _at_hand(self.module):
                 self.player.forget(games)
+
+
+class ImportedRememberingWeighing(ImportedRemembering):
+    """One that remembers games and says what actions are worth, see `training.lessons.Weighing`."""
+
+    def worths_in(
+        self,
+        views: Records,
+        legal: NDArray[np.uint8],
+        seeds: NDArray[np.uint64],
+        deals: int,
+        games: NDArray[np.int64],
+        seats: NDArray[np.int64],
+    ) -> Any:
+        """Return what each legal action is worth; whether it is that is for the caller to check."""
+        with _told(self.text, self.file), _at_hand(self.module):
+            return self.player.worths_in(views, legal, seeds, deals, games, seats)
 
 
 def _unpickled(kind: type[Imported], text: str, file: str | None, module: str, content: bytes) -> Imported:

@@ -7,7 +7,7 @@ Axis letters: ``B`` games, ``K`` some of them, ``A`` actions.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -82,6 +82,11 @@ def has(player: Any, name: str) -> bool:
 def remembers(player: Any) -> bool:
     """Return whether a player is to be told which game it plays, see `Remembering`."""
     return callable(getattr(player, "act_in", None))
+
+
+def weighs(player: Any) -> bool:
+    """Return whether a player can say what actions are worth to it, see `training.lessons.Weighing`."""
+    return callable(getattr(player, "worths_in" if remembers(player) else "worths", None))
 
 
 def is_player(player: Any) -> bool:
@@ -181,12 +186,20 @@ class Copies:
             MatchError: the player cannot be copied, or returns something else than actions.
         """
         actions = np.zeros(len(seats), np.int64)
-        for seat in np.unique(seats).tolist():
-            at = np.flatnonzero(seats == seat)
+        for copied_player, at in self.by_seat(player, seats):
             mine = opaque(views)[at].view(views.dtype)
-            chosen = self.of(player, seat).act_in(mine, legal[at], seeds[at], games[at], seats[at])
+            chosen = copied_player.act_in(mine, legal[at], seeds[at], games[at], seats[at])
             actions[at] = checked_actions(player, chosen, len(at))
         return actions
+
+    def by_seat(self, player: Remembering, seats: NDArray[np.int64]) -> Iterator[tuple[Any, NDArray[np.int64]]]:
+        """Yield the copies of a player that play some seats (i8 [B]), and the rows (i8 [K]) in which each does.
+
+        Raises:
+            MatchError: the player cannot be copied.
+        """
+        for seat in np.unique(seats).tolist():
+            yield self.of(player, seat), np.flatnonzero(seats == seat)
 
     def of(self, player: Remembering, seat: int) -> Remembering:
         """Return the copy of a player that plays a seat.

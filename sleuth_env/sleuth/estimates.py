@@ -19,6 +19,8 @@ from .cards import NUM_GEMS
 
 # A gem is not said to be missing for certain: where it lies otherwise would be divided by nothing.
 MOST_MISSING = 0.999
+# Nor to be held for certain, for the same reason.
+MOST_HELD = 1.0 - 1e-12
 # How many of some undecided cells a holder has.
 COUNT = np.dtype([("holder", "i8"), ("cells", "i8"), ("number", "i8")])
 
@@ -199,18 +201,25 @@ def _number_information(size, outside, held, aside, number, mixture):
 
 
 @inner
-def _gems_information(size, outside, held, aside):
-    """Return what it tells to be shown the gems that the holder has; see `_list_cells`."""
+def _gems_information(size, outside, held, aside, odds):
+    """Return what it tells to be shown the gems that the holder has; see `_list_cells` (odds: f8 [C], written)."""
     left = 0.0
-    for gone in range(-1, size):
-        for i in range(size):
-            if i != gone:
-                left += (outside if gone < 0 else aside[gone]) * entropy_of(held[i])
+    for i in range(size):
+        left += (1.0 - aside[i]) * entropy_of(held[i])
+        held[i] = min(held[i], MOST_HELD)
+        odds[i] = aside[i] / (1.0 - held[i])
     bits = 0.0
     for shown in range(1 << size):
-        chance = 0.0
-        for gone in range(-1, size):
-            chance += (outside if gone < 0 else aside[gone]) * _chance_to_show(size, held, gone, shown)
+        # How likely just these are shown: if none of the cells is missing, or one that is not shown.
+        chance = 1.0
+        missing = outside
+        for i in range(size):
+            if shown >> i & 1:
+                chance *= held[i]
+            else:
+                chance *= 1.0 - held[i]
+                missing += odds[i]
+        chance *= missing
         if chance > 0.0:
             bits -= chance * math.log2(chance)
     return bits - left
@@ -235,7 +244,7 @@ def information(e, sheet, probabilities, holder, question, shown, space):
         return 0.0
     outside = max(1.0 - among, 0.0)
     if shown:
-        return max(_gems_information(size, outside, held, aside), 0.0)
+        return max(_gems_information(size, outside, held, aside, number), 0.0)
     return max(_number_information(size, outside, held, aside, number, mixture), 0.0)
 
 

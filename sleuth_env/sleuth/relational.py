@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..policies.mlp import Layer, check_finite
 from ..policies.operations import MOST_UNITS, Arrays, Bounds, LayerParts, Operations
 from ..policies.policy_file import PolicyError
-from .relations import GEMS, Relations, relations
+from .relations import ADDED_TO_HELD, GEMS, VERSION, Relations, relations
 
 # What lies between features and logits then fits in memory, however many rows there are.
 ROWS_AT_ONCE = 256
@@ -124,12 +124,13 @@ class Relational:
     def fit(self, game: Any, options: Any, record: str) -> None:
         """Check that it plays this game, and get ready."""
         self.inputs = relations(options, record)
-        version = self.inputs.version
-        self.features = version if self.features is None else self.features
-        if self.features != version:
+        if self.features == 1:
+            self._add_features()
+        self.features = VERSION if self.features is None else self.features
+        if self.features != VERSION:
             raise PolicyError(
                 f"it was trained on version {self.features!r} of a relational network's features, "
-                f"and this is version {version}"
+                f"and this is version {VERSION}"
             )
         parts = self.layer_parts(self.inputs.sizes, self.units)
         for name, (outputs, inputs) in parts.items():
@@ -141,6 +142,14 @@ class Relational:
         with np.errstate(over="ignore", invalid="ignore"):
             bounds = Bounds(self.layers, parts, self.inputs.groups)
             self.forward(bounds, self.inputs.by_entity(most[None]), self.inputs)
+
+    def _add_features(self) -> None:
+        """Make a network that was trained on version 1 of the features one that takes no notice of the others."""
+        weight, bias = self.layers["held"]
+        at = self.inputs.sizes["held"] - ADDED_TO_HELD
+        if weight.ndim == 2 and weight.shape[1] >= at:
+            self.layers["held"] = np.insert(weight, [at] * ADDED_TO_HELD, 0.0, axis=1), bias
+        self.features = VERSION
 
     def logits(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the output (f4 [B, A]) for observations (f4 [B, N])."""

@@ -37,10 +37,14 @@ from .features import observation_layout
 
 # Rises with every change of the features below: weights that were learned for others would play
 # nonsense.
-VERSION = 1
+VERSION = 2
+# Features about an opponent and a gem that version 1 did not have; they come last.
+ADDED_TO_HELD = 12
 # Sums over many numbers are divided by what they seldom exceed.
 MANY = 1 / 8
 SEARCH_CARDS = 1 / 4
+# Sums over the questions about a gem, or the cards that pay for them, are divided by what they often are.
+ABOUT_GEM = 1 / 3
 # Sums over the gems of a question, or of a player, are divided by about how many there are.
 GEMS = 1 / 12
 # The best question tells a tenth of a bit more than the next, out of five: scaled so that it can be
@@ -67,7 +71,6 @@ class Relations:
         groups: `GEMS` where a gem matches a question, else 0, f4 [C, Q].
         ask_question: the question of each way to ask an opponent, i8.
         ask_card_kind: whether its search card is plain, free for one element or free, i8.
-        version: of the features.
     """
 
     opponents: int
@@ -79,7 +82,6 @@ class Relations:
     groups: np.ndarray
     ask_question: np.ndarray
     ask_card_kind: np.ndarray
-    version: int = VERSION
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -146,6 +148,33 @@ def _held(at: dict[str, np.ndarray], players: int) -> Iterator[Feature]:
     if "seen" in at:
         yield _alone(at["seen"][1:])
     yield _alone(at["seen_by"][1:])
+    yield from _interest(at, players)
+
+
+def _interest(at: dict[str, np.ndarray], players: int) -> Iterator[Feature]:
+    """Return what an opponent has asked, and been asked, about each gem, and can still ask.
+
+    Whoever has a gem hardly asks for it, so this tells where gems lie, beyond what the answers prove.
+    """
+    asked = np.moveaxis(at["askers"], 2, 0)[1:]  # by each opponent, of each seat
+    for elements in (1, 2):
+        questions = _questions_about_gems(elements)
+        yield Feature(asked[:, 0][:, questions], ABOUT_GEM)
+        yield Feature(asked[:, 1:][:, :, questions].transpose(0, 2, 1, 3).reshape(players - 1, NUM_GEMS, -1), ABOUT_GEM)
+        yield Feature(at["answer_known"][1:, :, 0][:, questions], ABOUT_GEM)
+        yield Feature(at["answer_count"][1:, :, 0][:, questions])
+        # A search card that asks one question has its number.
+        yield Feature(at["search"][1:][:, questions], ABOUT_GEM)
+        yield Feature(at["spent"][1:][:, questions], ABOUT_GEM)
+
+
+def _questions_about_gems(elements: int) -> np.ndarray:
+    """Return the questions about each gem with one element or with two, i8 [C, 3].
+
+    A gem has three elements, of which two can be chosen in three ways.
+    """
+    of_size = [q for q in range(NUM_QUESTIONS) if len(QUESTIONS[q]) == elements]
+    return np.array([[q for q in of_size if gems_of(q) >> gem & 1] for gem in range(NUM_GEMS)])
 
 
 def _gem(at: dict[str, np.ndarray], players: int) -> Iterator[Feature]:

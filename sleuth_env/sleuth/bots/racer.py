@@ -26,6 +26,7 @@ LARGEST_EXPONENT = 700.0
 OUTLOOKS = Path(__file__).with_name("outlook.json")
 # What the chance to win later is estimated from, see `situations`.
 FEATURES = ("one", "bits", "chance", "wait", "rounds", "told", "rivals")
+BITS = FEATURES.index("bits")
 CHANCE = FEATURES.index("chance")
 # The best final question hardly ever multiplies the chance of the likeliest gem by more than this.
 MOST_GAIN = 4.0

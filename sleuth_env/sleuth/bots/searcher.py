@@ -19,17 +19,17 @@ from ...checks import check_choice, check_number
 from ...checks import shown as quoted
 from ...deduction.worlds import IntricateError, Worlds
 from ...kernels import kernel
-from ..belief import belief
-from ..cards import NUM_GEMS, NUM_QUESTIONS, Options
+from ..belief import belief, beliefs
+from ..cards import NUM_GEMS, NUM_PAIRS, NUM_QUESTIONS, Options, action_blocks
 from ..rules import is_shown
 from ..state import MUST_ACCUSE, OFFER, TURN, P
 from . import playing
 from .base import Bot, BotError, checking
-from .entropy import SURE, EntropyBot
+from .entropy import ENTROPY_COSTS, SURE, EntropyBot
 from .hunch import HunchBot
 from .moments import Watcher, check_events, shown_questions
 from .play_outs import play_outs
-from .racer import CHANCE, Daring, RacerBot, situations
+from .racer import BITS, CHANCE, Daring, RacerBot, situations
 from .sheet import SheetBot
 from .simple import CautiousBot
 from .weighing import ANY_USEFUL, BY_INFORMATION, BY_SHEET, DEFAULT_MODEL, MODELS, explain, trust, weights_of
@@ -200,6 +200,7 @@ class SearcherBot(Bot):
         self.blueprint = RacerBot(options) if blueprint is None else blueprint
         self.asking = EntropyBot(options)
         self.num_answers = _num_answers(self.rules)
+        self._blocks = action_blocks(options)
         self._games: dict[int, _Memory] = {}
 
     def seated(self, options: Any) -> Self:
@@ -225,15 +226,57 @@ class SearcherBot(Bot):
         self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, games: np.ndarray, seats: np.ndarray
     ) -> np.ndarray:
         """Choose an action in every game, see `Remembering.act_in`."""
-        memories = []
-        for game in np.asarray(games).tolist():
-            if game not in self._games:
-                self._games[game] = self._new_memory()
-            memories.append(self._games[game])
-        return self._choose(views, legal, seeds, memories)
+        return self._choose(views, legal, seeds, self._memories(games))
+
+    @checking
+    def worths_in(
+        self,
+        views: np.ndarray,
+        legal: np.ndarray,
+        seeds: np.ndarray,
+        deals: int,
+        games: np.ndarray,
+        seats: np.ndarray,
+    ) -> np.ndarray:
+        """Return what each legal action is worth, else 0 (f8 [B, A]), so that a policy can be taught.
+
+        Whoever wins gets 1, which the others pay in equal parts. Accusations and final questions are
+        worth what the weighed deals make of them. What waiting would bring is played out once, with
+        the best question; other questions differ from it by what they tell, and what `racer` expects
+        of that.
+
+        Args:
+            views: VIEW [B].
+            legal: u1 [B, A].
+            seeds: u8 [B].
+            deals: how many to play on from, 1 or more.
+            games: i8 [B], see `Remembering.act_in`; so are the seats, i8 [B].
+
+        Raises:
+            ArrayError: an argument has another dtype or shape, or values that are out of range.
+            BotError: ``deals`` is not such a number.
+        """
+        deals = check_number("deals", deals, 1, MOST_PLAY_OUTS, BotError)
+        worths = np.zeros(legal.shape)
+        if views.size:
+            check_events(views)
+        for row, memory in enumerate(self._memories(games)):
+            one = slice(row, row + 1)
+            memory.watcher.watch(views[one])
+            rng = np.random.default_rng(int(seeds[row]))
+            worths[row] = self._worths(views[one], legal[row], deals, memory, rng) * legal[row]
+        return worths
 
     def _new_memory(self) -> _Memory:
         return _Memory(self.rules, len(self.models))
+
+    def _memories(self, games: np.ndarray) -> list[_Memory]:
+        """Return what is remembered of some games (i8 [B]), begun where they are new."""
+        numbers = np.asarray(games).tolist()
+        for game in numbers:
+            if game not in self._games:
+                self._games[game] = self._new_memory()
+        return [self._games[game] for game in numbers]
 
     def _choose(self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, memories: list[_Memory]) -> np.ndarray:
         if views.size:
@@ -292,17 +335,17 @@ class SearcherBot(Bot):
         rng: np.random.Generator,
     ) -> np.ndarray:
         """Choose between a final question and what else is planned."""
-        chance, question = self._final_question(weighed, rng)
-        race[0, CHANCE] = chance
+        chances = self._chances_after(weighed, rng)
+        race[0, CHANCE] = chances.max()
         final_at = int(self.rules["final_at"][0])
         if final_at <= planned[0] < self.rules["exchange_at"][0]:
             planned = self.asking.act(views, legal, seeds)
         if self._dares("turn", race, views, planned, weighed, rng):
-            return np.array([final_at + question])
+            return np.array([final_at + chances.argmax()])
         return planned
 
-    def _final_question(self, weighed: _Weighed, rng: np.random.Generator) -> tuple[float, int]:
-        """Return how likely an accusation is right after the best final question, and that question.
+    def _chances_after(self, weighed: _Weighed, rng: np.random.Generator) -> np.ndarray:
+        """Return how likely an accusation is right after each final question, f8 [H - 1, Q].
 
         How the answers go with the missing gems is taken from the cards alone: the weighed deals are
         far too few for that, and would make every question look good.
@@ -314,7 +357,7 @@ class SearcherBot(Bot):
         chances = np.empty((int(self.rules["num_players"][0]) - 1, NUM_QUESTIONS))
         table = np.empty((self.num_answers, len(weighed.sets)))
         _final_chances(self.rules, deals, weights, labels, table, chances)
-        return float(chances.max()), int(chances.argmax())
+        return chances
 
     def _dares(
         self,
@@ -331,14 +374,21 @@ class SearcherBot(Bot):
         is_open = OPEN_FROM * prospects < chance < min(OPEN_TO * prospects, CLEAR_CHANCE)
         if not self.play_outs or not is_open:
             return bool(chance > prospects)
+        return bool(self._won(chance) > self._waited(views, waiting, self.play_outs, weighed, rng))
+
+    def _won(self, chance: Any) -> Any:
+        """Return what it is worth to win with some chance: who wins gets 1, which the others pay in equal parts."""
+        return chance - (1.0 - chance) / (self.options.num_players - 1)
+
+    def _waited(
+        self, views: np.ndarray, waiting: np.ndarray, number: int, weighed: _Weighed, rng: np.random.Generator
+    ) -> float:
+        """Return what it is worth to do something else than to dare (waiting: i8 [1]), by a number of play-outs."""
         # Evenly spread over the weights: less left to luck than drawing one by one.
-        points = (np.arange(self.play_outs) + rng.random()) / self.play_outs
+        points = (np.arange(number) + rng.random()) / number
         picked = np.searchsorted(weighed.weights.cumsum(), points).clip(0, len(weighed.deals) - 1)
         kinds = self._kinds(weighed.models[picked], rng)
-        waited = play_outs(self.rules, views, weighed.deals[picked], kinds, waiting, rng)[0].mean()
-        # Who wins gets 1, which the others pay in equal parts.
-        dared = chance - (1.0 - chance) / (int(views["num_players"][0]) - 1)
-        return bool(dared > waited + PATIENCE)
+        return float(play_outs(self.rules, views, weighed.deals[picked], kinds, waiting, rng)[0].mean()) + PATIENCE
 
     def _kinds(self, models: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw how the seats play on, i4 [N, P], by how likely each plays like each model (f8 [N, P, K])."""
@@ -356,6 +406,49 @@ class SearcherBot(Bot):
             return planned
         likeliest = int(weighed.sets[fitting[weighed.chances[fitting].argmax()]])
         return self.rules["accuse_at"].astype(np.int64) + lowest(likeliest & ~accused)
+
+    def _worths(
+        self, views: np.ndarray, legal: np.ndarray, deals: int, memory: _Memory, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Return what each action is worth (f8 [A], see `worths_in`), anything where it is illegal (legal: u1 [A])."""
+        blocks = self._blocks
+        found = np.zeros(legal.size)
+        try:
+            worlds = belief(self.rules, views)
+        except IntricateError:
+            return found
+        weighed = self._weigh(views, worlds, memory, rng)
+        accused = int(views["accusing"][0])
+        for gem in np.flatnonzero(legal[blocks["accuse"]]).tolist():
+            named = accused | 1 << gem
+            chance = weighed.chances[weighed.sets & named == named].max(initial=0.0)
+            found[blocks["accuse"].start + gem] = self._won(chance)
+        if legal[blocks["final"]].any():
+            found[blocks["final"]] = self._won(self._chances_after(weighed, rng)).ravel()
+        waiting = legal > 0
+        waiting[blocks["final"]] = waiting[blocks["accuse"]] = False
+        waits = np.flatnonzero(waiting)
+        if waits.size:
+            told = self._told_by(views, waits)
+            best = waits[told.argmax()]
+            moment = "offer" if views["phase"][0] == OFFER else "turn"
+            races = situations(views, worlds.missing[None]).repeat(waits.size, axis=0)
+            races[:, BITS] -= told
+            prospects = self._won(self.daring.prospects(moment, races))
+            waited = self._waited(views, np.array([best]), deals, weighed, rng)
+            found[waits] = waited + prospects - prospects[told.argmax()]
+        return found
+
+    def _told_by(self, views: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """Return what questions tell less what they cost in bits, 0 for other actions (i8 [K], f8 [K])."""
+        asks = actions < self._blocks["ask"].stop
+        if not asks.any():
+            return np.zeros(actions.size)
+        pairs = actions % NUM_PAIRS
+        information = np.nan_to_num(beliefs(self.rules, views).worths["information"][0])
+        holders = np.where(asks, actions // NUM_PAIRS, 0)
+        told = information[holders, self.rules["pair_question"][0, pairs]]
+        return np.where(asks, told - ENTROPY_COSTS["cards"][0, self.rules["pair_card"][0, pairs]], 0.0)
 
     def _weigh(self, views: np.ndarray, worlds: Worlds, memory: _Memory, rng: np.random.Generator) -> _Weighed:
         """Weigh the remembered deals that still fit, and new ones as far as the budget goes."""
