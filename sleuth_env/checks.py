@@ -7,7 +7,9 @@ legal alternatives.
 from __future__ import annotations
 
 import inspect
+import math
 import operator
+import os
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
@@ -53,6 +55,52 @@ def check_number(
         legal = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise error(f"{name} must be an integer {legal}, got {shown(value)}")
     return number
+
+
+def check_flag(name: str, value: Any, error: Callable[[str], ValueError] = ValueError) -> bool:
+    """Return a named setting that is True or False, of Python or NumPy, or one of the numbers 1 and 0.
+
+    Raises:
+        ValueError: (or ``error``) it is not.
+
+    >>> check_flag("greedy", np.True_), check_flag("greedy", 0)
+    (True, False)
+    """
+    number = int(value) if isinstance(value, (bool, np.bool_)) else whole_number(value)
+    if number not in (0, 1):
+        raise error(f"{name} must be True or False, got {shown(value)}")
+    return bool(number)
+
+
+def check_real(name: str, value: Any, error: Callable[[str], ValueError] = ValueError) -> float:
+    """Return a named setting that is a finite number, of Python or NumPy, as a float.
+
+    Raises:
+        ValueError: (or ``error``) it is not.
+
+    >>> check_real("reward", -1), check_real("reward", np.float32(0.5))
+    (-1.0, 0.5)
+    """
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    try:
+        number = float(value) if is_number else math.nan
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise error(f"{name} must be a finite number, got {shown(value)}")
+    return number
+
+
+def check_path(name: str, value: Any, error: Callable[[str], ValueError] = ValueError) -> str:
+    """Return the name of a file, a text or a `pathlib.Path`, as a text.
+
+    Raises:
+        ValueError: (or ``error``) it is not one.
+    """
+    text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(text, str) or "\0" in text:
+        raise error(f"{name} must be the name of a file, got {shown(value)}")
+    return text
 
 
 def check_seed(seed: Any) -> int | None:

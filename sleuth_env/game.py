@@ -345,7 +345,7 @@ def kernels_of(game: Game) -> Kernels:
     >>> kernels_of(load_game("sleuth")).step is load_game("sleuth").step.kernel
     True
     """
-    return _kernels_of(cast(ModuleType, game))
+    return _kernels_of(cast(ModuleType, check_game(game)))
 
 
 @cache
@@ -837,7 +837,7 @@ def load_game(name: str) -> Game:
     >>> load_game("sleuth").NAME
     'sleuth'
     """
-    full_name = f"{__package__}.{name}" if name in GAMES else name
+    full_name = f"{__package__}.{name}" if isinstance(name, str) and name in GAMES else name
     if not isinstance(full_name, str) or not all(part.isidentifier() for part in full_name.split(".")):
         raise GameError(f"game must be {_game_names()}, got {shown(name)}")
     return _imported(full_name, name)

@@ -16,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from .bits import lowest
+from .checks import shown
 from .doors import ArrayError, described, is_array
 from .kernels import inner, kernel
 
@@ -177,6 +178,8 @@ class Layout:
         return iter(self.blocks)
 
     def __getitem__(self, name: str) -> slice:
+        if not isinstance(name, str) or name not in self._slices:
+            raise KeyError(f"the blocks are {', '.join(self._slices)}, got {shown(name)}")
         return self._slices[name]
 
     @property
@@ -188,12 +191,12 @@ class Layout:
         """Return the blocks of observations (float32 [..., N]) by name, as views of the same memory.
 
         Raises:
-            ValueError: the last axis is not N.
+            ArrayError: it is not an array, or its last axis is not N.
         """
-        if observation.shape[-1:] != (self.size,):
-            raise ValueError(
-                f"an observation of this layout has {self.size} numbers in its last axis, "
-                f"got the shape {observation.shape}"
+        if not is_array(observation) or observation.shape[-1:] != (self.size,):
+            raise ArrayError(
+                f"observation must be an array with the {self.size} numbers of this layout in its last axis, "
+                f"got {described(observation)}"
             )
         return {
             block.name: observation[..., self[block.name]].reshape(*observation.shape[:-1], *block.shape)

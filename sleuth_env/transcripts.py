@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
 
+from .checks import is_collection, shown
 from .doors import ANY, ArrayError, described
 from .doors import array as checked_array
 from .game import Records, player_name
@@ -407,6 +408,8 @@ def _action_line(seat: int, name: str, said: str) -> str:
 
 
 def _action_lines(transcription: Transcription, replay: Replay, actions: Iterable[int]) -> Iterator[str]:
+    if not is_collection(actions):
+        raise NotationError(f"actions must be a collection of numbers of actions, got {shown(actions)}")
     for number, action in enumerate(actions):
         name = transcription.action_name(action, replay.options)
         seat = int(replay.state["actor"])

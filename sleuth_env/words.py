@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .checks import nearest, one_line, shown
+from .doors import shape_of
 from .game import Game, Told, Worded, check_game, check_options, game_of, has_part, load_game, needed
 from .statements import (
     BARE,
@@ -152,7 +153,7 @@ def legal_names(game: Game, options: Any, legal: Any) -> list[str]:
     Raises:
         ValueError: this is not a mark for each action.
     """
-    marks = np.asarray(legal)
+    marks = np.asarray(legal if shape_of(legal) else ())
     if marks.shape != (game.num_actions(options),) or marks.dtype.kind not in "biuf":
         raise ValueError(f"legal must be one mark for each of {game.num_actions(options)} actions, got {shown(legal)}")
     return [game.action_name(action, options) for action in np.flatnonzero(marks).tolist()]

@@ -277,7 +277,7 @@ def test_a_wrong_shape_is_refused_before_anything_is_written() -> None:
     few = np.zeros((0, observation_size(options)), np.float32)
     with pytest.raises(ValueError, match=r"of the shape \(1, \d+\), got float32 of the shape \(0, \d+\)"):
         write_observations(make_rules(options), views, few)
-    with pytest.raises(ValueError, match="numbers in its last axis"):
+    with pytest.raises(ValueError, match="numbers of this layout in its last axis"):
         observation_layout(options).views(out)
 
 

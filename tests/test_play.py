@@ -930,3 +930,9 @@ def test_the_second_question_of_a_turn_is_explained_too() -> None:
     assert sleuth.telling.hint(options, seen, "ask +2 yellow") == said
     said = "A final question is asked at the beginning of a turn, in place of others."
     assert sleuth.telling.hint(options, seen, "final +1 opal") == said
+
+
+@pytest.mark.parametrize("given", ["", ",", " "])
+def test_opponents_that_are_none_are_refused(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["play", "--players", "3", "--opponents", given]) == 2
+    assert "--opponents must be names" in capsys.readouterr().err

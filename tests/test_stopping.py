@@ -106,6 +106,24 @@ def test_a_batch_of_games_goes_on_in_a_forked_process_and_in_its_parent(face: st
     envs.close()
 
 
+@pytest.mark.slow
+def test_programs_are_started_anew_in_a_forked_process() -> None:
+    program = ROOT / "examples" / "players" / "cautious.py"
+    env = sleuth_env.SoloEnv(num_players=3, opponents=f"exec:{sys.executable} {program}", learner_seat=0)
+    env.reset(seed=1)
+
+    def plays_on() -> bool:
+        began = time.monotonic()
+        env.step(int(env.action_masks().argmax()))
+        # A program that does not answer is waited for, 10 seconds each.
+        return time.monotonic() - began < 9
+
+    assert plays_on()
+    assert succeeds_in_a_fork(plays_on)
+    assert plays_on()
+    env.close()
+
+
 def fresh(face: str) -> Any:
     envs = FORKED[face]()
     envs.reset(seed=2)

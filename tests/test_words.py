@@ -85,7 +85,7 @@ def test_every_field_of_a_view_is_in_the_facts(options: Any) -> None:
     said = {"num_players", "missing", "told", "padding", "held"}
     # What seldom differs, or fits nothing else where it does.
     rare = {"missing_gems", "accusing", "accused", "place", "truncated", "tried", "standing", "first_target"}
-    rare |= {"first_elements", "drawn", "player", "target", "card", "phase", "last_escaped", "villain_tokens"}
+    rare |= {"first_elements", "drawn", "player", "target", "card", "phase", "to_act", "last_escaped", "villain_tokens"}
     rare |= {"exchanges", "telegrams", "telegram_pool"}
     seen = [view.copy() for seed in (4, 5) for view in views_of_all(options, seed, 160)]
     np.random.default_rng(1).shuffle(seen)  # type: ignore[arg-type]

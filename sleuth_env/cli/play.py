@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
         args.game = args.game or load_game(DEFAULT_GAME)
         players = PLAYERS if args.players is None else args.players
         options = named_options(args.game, args.options, num_players=players)
-        session = _session(args, options, args.opponents or args.game.DEFAULT_BOT)
+        session = _session(args, options, _opponents(args))
     warn_of_a_narrow_terminal(session.telling.COLUMNS)
     try:
         _show(f"Seed {session.seed}.")
@@ -127,6 +127,12 @@ def seat_word(text: str) -> int | str:
     (2, 2, 'x')
     """
     return perhaps_whole(text.removeprefix("player_"))
+
+
+def _opponents(args: argparse.Namespace) -> str:
+    """Return the names of the opponents as they are given, or the bot that plays where none are."""
+    given: str = args.game.DEFAULT_BOT if args.opponents is None else args.opponents
+    return given
 
 
 def _session(args: argparse.Namespace, options: Any, opponents: str, begun: Begun | None = None) -> Session:
@@ -174,7 +180,7 @@ def _continued(args: argparse.Namespace) -> Session:
             f"{called(args.continued)}: this line does not say how the game was played: {line[0][:100]!r}; "
             "name --opponents, --seat and --seed"
         )
-    opponents = args.opponents or args.game.DEFAULT_BOT
+    opponents = _opponents(args)
     if remark:
         if args.opponents is None:
             _check_harmless(args.game, remark.opponents)

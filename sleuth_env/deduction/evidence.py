@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..checks import check_number, is_collection
+from ..checks import check_number, is_collection, shown
 from ..doors import ANY, ArrayError, described, records
 from ..kernels import kernel
 
@@ -89,7 +89,7 @@ def checked_cards(cards: Iterable[int], number: int = MAX_CARDS) -> list[int]:
             ``number``.
     """
     if not is_collection(cards):
-        raise EvidenceError(f"cards must be a collection of numbers from 0 to {number - 1}, got {cards!r}")
+        raise EvidenceError(f"cards must be a collection of numbers from 0 to {number - 1}, got {shown(cards)}")
     return [check_number("a card", card, 0, number - 1, EvidenceError) for card in cards]
 
 

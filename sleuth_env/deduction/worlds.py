@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..checks import check_number, is_collection
+from ..checks import check_flag, check_number, is_collection
+from ..checks import shown as shown_as
 from ..doors import ANY, ArrayError, array, described, is_array
 from .automata import NO_DEAL, PLAN
 from .conflicts import conflict
@@ -220,7 +221,7 @@ class Worlds:
         """
         n = check_number("the number of deals", n, 0, MOST_DEALS, EvidenceError)
         if not isinstance(rng, np.random.Generator):
-            raise EvidenceError(f"deals are drawn by a numpy.random.Generator, got {rng!r}")
+            raise EvidenceError(f"deals are drawn by a numpy.random.Generator, got {shown_as(rng)}")
         deals = np.full((n, self.num_cards), -1, np.int8)
         for holder in range(self.holders.shape[1]):
             deals[:, cards_of(self._plan["held"][0, holder])] = holder
@@ -287,9 +288,7 @@ class Worlds:
             check_number("the holder who is asked", holder, 0, last - 1, EvidenceError) for holder in holders
         ]
         asks["cards"] = [check_number("the mask of a question's cards", mask, 0, most, EvidenceError) for mask in cards]
-        if not np.isin(shown, (0, 1)).all():
-            raise EvidenceError(f"shown must be True or False, got {shown!r}")
-        asks["shown"] = shown
+        asks["shown"] = [check_flag("shown", one, EvidenceError) for one in shown]
         if not 0 <= self._plan["missing"][0] <= MAX_MISSING:
             raise EvidenceError(
                 f"questions can be appraised only if the evidence says that 0 to {MAX_MISSING} more cards are missing"

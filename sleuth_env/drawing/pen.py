@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..checks import check_number
+from ..checks import check_flag, check_number
 
 BOLD = "1"
 DIM = "2"
@@ -15,7 +15,7 @@ class Pen:
     """Write text of a fixed width, in colour where the terminal shows it."""
 
     def __init__(self, colour: bool) -> None:
-        self.colour = colour
+        self.colour = check_flag("colour", colour)
 
     def write(self, text: str, code: str = "", width: int = 0) -> str:
         """Return a text with its colour code, padded to a width."""

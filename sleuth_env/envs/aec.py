@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from ..actions import IllegalAction, refusal
-from ..checks import check_choice, check_number, check_seed
+from ..checks import check_choice, check_number, check_real, check_seed
 from ..game import (
     NO_GAME,
     TERMINATED,
@@ -268,8 +268,12 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
         """End the game for everybody because of `agent_selection`, who gets this reward, the others 0.
 
         It is what `env` does after an illegal action.
+
+        Raises:
+            ValueError: the reward is not a finite number; nothing has changed.
         """
         self._must_be_reset()
+        reward = check_real("reward", reward)
         self._cumulative_rewards[self.agent_selection] = 0.0
         self._pay([reward if agent == self.agent_selection else 0.0 for agent in self.agents])
         # Both flags, as PettingZoo's own wrapper for illegal actions sets them.

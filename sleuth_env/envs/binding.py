@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, ClassVar, TypeVar, cast
 
-from ..game import Drawn, Game, has_part, load_game
+from ..checks import shown
+from ..game import Drawn, Game, check_game, has_part, load_game
 
 T = TypeVar("T", bound="Bound")
 
@@ -37,7 +38,17 @@ def bound(face: type[T], game: Game) -> type[T]:
     """Return a neutral environment's class bound to a game.
 
     A game of this package has such classes by name (see `sleuth_v0`); for others this makes them.
+
+    Raises:
+        ValueError: it is not the class of a neutral environment.
+        GameError: it is not a game.
     """
+    if not isinstance(face, type) or not issubclass(face, Bound):
+        raise ValueError(
+            "face must be the class of a neutral environment: GameEnv, GameSoloEnv, GameSoloVectorEnv, GameVectorEnv "
+            f"or LearnerGames, got {shown(face)}"
+        )
+    check_game(game)
     return cast(type[T], _bound(cast(Any, face), game.__name__))
 
 

@@ -110,7 +110,7 @@ class LearnerTable(Table):
             raise ValueError(f"opponents must be at least one player, got {shown(opponents)}")
         try:
             weights = np.ones(len(players)) if shares is None else np.asarray(shares, float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             weights = np.empty(0)
         if weights.shape != (len(players),) or not (weights >= 0).all() or not 0 < weights.max() < np.inf:
             raise ValueError(

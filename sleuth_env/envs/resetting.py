@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..checks import check_number, check_seed, shown, whole_number
-from ..doors import is_array
+from ..doors import is_array, shape_of
 
 Bools = NDArray[np.bool_]
 MUST_RESET = (
@@ -54,7 +54,7 @@ def row_seeds(seed: Any, num_games: int) -> list[int | None]:
         return [None] * num_games
     if whole_number(seed) is not None:
         return [check_number("seed", seed, 0) + row for row in range(num_games)]
-    if not isinstance(seed, (list, tuple, np.ndarray)) or np.ndim(seed) != 1 or len(seed) != num_games:
+    if not isinstance(seed, (list, tuple, np.ndarray)) or shape_of(seed) != (num_games,):
         raise ValueError(f"seed must be one number or one for each of {num_games} games, got {shown(seed)}")
     return [check_seed(one) for one in seed]
 

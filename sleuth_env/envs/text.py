@@ -120,8 +120,9 @@ class TextEnv:
         Args:
             seed: settles the game, and those that follow; None: they follow from the last seed.
         """
-        if check_seed(seed) is not None:
-            self._stream = np.random.default_rng(seed)
+        number = check_seed(seed)
+        if number is not None:
+            self._stream = np.random.default_rng(number)
         self.table.deal([0], self._stream.integers(0, 2**64, 1, np.uint64))
         self._refused = 0
         self._last = TextStep(self.agents[0], "")

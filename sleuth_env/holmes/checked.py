@@ -27,7 +27,7 @@ from .cards import (
     Options,
     make_rules,
 )
-from .state import NUM_EVENT_KINDS, NUM_PHASES
+from .state import FINISHED, NUM_EVENT_KINDS, NUM_PHASES
 from .view import VIEW
 
 # The options that the record of rules says by another name, or by a number.
@@ -146,6 +146,17 @@ def checked_views(rules: np.ndarray, given: Any) -> np.ndarray:
         of_rules = f"the rules of one with num_players={wanted}"
         raise ArrayError(f"the views are of games with num_players={values}, {of_rules}")
     _ranges(wanted).check(views)
+    most = int(rules["max_turns"][0])
+    for row in np.flatnonzero(views["turn_number"] > most)[:1]:
+        turn = views["turn_number"][row]
+        raise ArrayError(f"views must be of a game: turn_number is at most {most}, got {turn} in row {row}")
+    # Who decides sees what is decided; who does not sees only that the game is finished.
+    decided = (views["phase"] >= 0) & (views["phase"] != FINISHED)
+    for row in np.flatnonzero(decided != (views["to_act"] == 1))[:1]:
+        raise ArrayError(
+            f"views must be of a game, but in row {row} to_act is {views['to_act'][row]} "
+            f"where phase is {views['phase'][row]}"
+        )
     return views
 
 

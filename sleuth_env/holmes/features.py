@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
+from ..checks import check_choice
 from ..kernels import inner, kernel
 from ..layout import BITS, EQUALS, FRACTION, NUMBER, ONE_HOT, ROWS_AT_ONCE, Block, Layout, block_maker, write_rows
 from ..layout import Observer as LayoutObserver
@@ -141,8 +142,6 @@ def _blocks(players: int, max_turns: int, record: str) -> list[Block]:
 
 @lru_cache(maxsize=64)
 def _layout(players: int, max_turns: int, record: str) -> Layout:
-    if record not in RECORDS:
-        raise ValueError(f"record must be one of {', '.join(map(repr, RECORDS))}, got {record!r}")
     return Layout(_blocks(players, max_turns, record), VIEW)
 
 
@@ -161,6 +160,8 @@ def observation_layout(options: Options, record: str = "sheet") -> Layout:
     >>> layout.size, layout["hand"], [block.axes for block in layout][7]
     (1516, slice(0, 37, None), ('holder', 'title'))
     """
+    # Before the cache, which takes nothing that cannot be hashed.
+    record = check_choice("record", record, RECORDS)
     make_rules(options)  # it refuses what are no options
     return _layout(options.num_players, options.max_turns, record)
 
@@ -326,6 +327,7 @@ class Observer(LayoutObserver):
 
     def __init__(self, rules: np.ndarray, views: np.ndarray, record: str = "sheet") -> None:
         rules = checked_rules(rules)
+        record = check_choice("record", record, RECORDS)
         super().__init__(_layout(int(rules["num_players"][0]), int(rules["max_turns"][0]), record), views)
         self._rules = rules
         written = {block.name for block in self.layout}

@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
+from ..checks import is_collection, shown
+from ..doors import ArrayError, array
 from ..game import player_name as any_player_name
 from ..naming import ActionNames, Names
 from ..naming import NotationError as NotationError
@@ -20,6 +24,7 @@ from .cards import (
     MAX_PLAYERS,
     MIN_PLAYERS,
     NUM_HAND_TITLES,
+    NUM_TITLES,
     PLAIN_TITLES,
     SAY_TYPES,
     TELEGRAMS,
@@ -34,6 +39,7 @@ from .state import (
     ESCAPED,
     IMPROMPTU_ARREST,
     INNOCENT,
+    NUM_EVENT_KINDS,
     PLAYED,
     TOOK_TELEGRAM,
     TOOK_TOKEN,
@@ -230,10 +236,21 @@ def event_text(event: Any, names: Sequence[str]) -> str:
         event: i1 [4], a row of the events of a state or a view: kind, player, target, title.
         names: the names of the seats, in the numbering of the event (absolute in a state, relative
             in a view).
+
+    Raises:
+        ArrayError: this is not an event.
+        ValueError: these are not names of all seats.
     """
-    kind, player, target, title = (int(field) for field in event)
+    kind, player, target, title = array("event", event, np.int64, (4,)).tolist()
     if kind < 0:
         return ""
+    names = list(names) if is_collection(names) else []
+    if not all(isinstance(name, str) for name in names) or not 0 <= player < len(names) or target >= len(names):
+        raise ValueError(
+            f"names must be texts, one for each seat of the event, {player} and {target}, got {shown(names)}"
+        )
+    if kind >= NUM_EVENT_KINDS or title >= NUM_TITLES:
+        raise ArrayError(f"event must be of a game, got {[kind, player, target, title]}")
     who = names[player]
     other = names[target] if target >= 0 else ""
     card = TITLES[title] if title >= 0 else ""

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..checks import check_number
+from ..memory import check_fits
 from .cards import (
     AFOOT,
     MAX_PLAYERS,
@@ -227,6 +229,11 @@ BLANK = _blank()
 
 
 def new_states(num_games: int) -> np.ndarray:
-    """Return blank states, STATE [num_games], for `deal` to fill."""
+    """Return blank states, STATE [num_games], for `deal` to fill.
+
+    Raises:
+        ValueError: this is not a number of games, 0 or more that fit into memory.
+    """
+    check_fits("num_games", check_number("num_games", num_games, 0), STATE.itemsize)
     # As plain bytes: NumPy copies records field by field.
     return BLANK.view(f"V{STATE.itemsize}").repeat(num_games).view(STATE)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bits import GAMMA, mixed_rows
-from ..checks import check_number, is_collection, shown
+from ..checks import check_number, is_collection, shown, takes
 from ..game import TRUNCATED, Game, Transcribed, check_game, check_options, needed, opaque
 from ..memory import check_fits
 from .players import Player, make_players
@@ -110,6 +110,8 @@ def play_match(
     players = make_players(game, options, seats, greedy, allow_pickle)
     texts = [_name(seat) for seat in seats] if names is None else list(names)
     if save is not None:
+        if not takes(save, 3):
+            raise MatchError(f"save must be a function save(number, text, names), or None, got {shown(save)}")
         needed(game, Transcribed)
     with _pool(workers, ray) as pool:
         return _match(pool, game, options, players, texts, int(num_deals), int(seed), progress, batch_size, save)

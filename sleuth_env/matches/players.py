@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..checks import shown
+from ..checks import is_collection, shown
 from ..game import DEFAULT_GAME, Bot, Game, check_game, check_options, load_game, make_options
 from ..policies.policy import load_policy
 from ..policies.policy_file import (
@@ -196,4 +196,6 @@ def make_player(
 
 def listed(players: Players, number: int = 1) -> list[Any]:
     """Return a list of players as it is, a single player as often as asked."""
-    return list(players) if isinstance(players, (list, tuple, np.ndarray)) else [players] * number
+    if isinstance(players, (list, tuple, np.ndarray)) and is_collection(players):
+        return list(players)
+    return [players] * number

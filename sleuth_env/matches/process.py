@@ -58,7 +58,8 @@ class LineProcess:
             )
         except (OSError, ValueError) as error:
             raise ProcessError(f"it cannot be started: {getattr(error, 'strerror', None) or error}") from error
-        self._finalizer = weakref.finalize(self, _kill, self._process, os.getpid())
+        self._owner = os.getpid()
+        self._finalizer = weakref.finalize(self, _kill, self._process, self._owner)
         _running.add(self)
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._incoming: queue.Queue[str | ProcessError | None] = queue.Queue(MOST_WAITING)
@@ -95,6 +96,11 @@ class LineProcess:
         if found is None:
             raise ProcessError(self._how_it_ended())
         return found
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this process has started it, and not one that this was forked from."""
+        return self._owner == os.getpid()
 
     @property
     def is_stopped(self) -> bool:

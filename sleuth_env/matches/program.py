@@ -470,6 +470,9 @@ class ProgramPlayer(OfGame):
     ) -> NDArray[np.int64]:
         """Choose one legal action a row, see `Remembering.act_in`."""
         actions = np.full(len(legal), -1, np.int64)
+        if self._talk is not None and not self._talk.process.is_ours:
+            # It answers the process that this one was forked from.
+            self._begin(_Family())
         if not self._seat.reason:
             try:
                 talk = self._started(int(seats[0]))

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..actions import IllegalAction, any_refusal
 from ..bits import GAMMA, mixed_rows
-from ..checks import check_number
+from ..checks import check_number, is_collection, shown
 from ..doors import ANY, ArrayError, array, described, marks, shape_of, unchecked
 from ..game import (
     NO_ACTION,
@@ -105,6 +105,8 @@ class Table(OfGame):
         self.num_games = check_fits(self.SIZE_NAME, number, bytes_of_game(game, options), MatchError)
         self.num_players: int = options.num_players
         self._sit_down()
+        if not is_collection(bots):
+            raise MatchError(f"bots must be a list of players, got {shown(bots)}")
         self.bots = [seated(bot, options, game) for bot in bots]
         shape = (self.num_games, self.num_players)
         self.seats = np.full(shape, LEARNER_SEAT, np.int32)

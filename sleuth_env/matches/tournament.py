@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_number, is_collection, shown
+from ..checks import check_number, check_path, is_collection, shown
 from ..files import digest_of
 from ..game import Game, check_game, check_options, load_game
 from ..memory import check_fits
@@ -105,7 +105,7 @@ def play_tournament(
     # A program may write a file that its command names, which matters to nobody where no games are kept.
     digests = tuple("" if keep is None and names_program(name) else _digest(name, game) for name in names)
     plan = Plan(game.__name__, options, names, digests, int(seed), greedy, allow_pickle)
-    kept = KeptGames(plan, keep)
+    kept = KeptGames(plan, None if keep is None else check_path("keep", keep, MatchError))
     missing = make_shards(plan, int(num_deals), kept.played)
 
     def note(index: int, played: Played) -> None:

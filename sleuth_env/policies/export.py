@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..checks import shown
+from ..checks import check_path, shown
 from .policy import Policy, check_policy
 from .policy_file import PolicyError
 
@@ -88,5 +88,6 @@ def to_torch_file(policy: Policy, path: str | Path) -> None:
 
 
 def _check_suffix(path: str | Path, suffix: str) -> None:
+    check_path("path", path, PolicyError)
     if Path(path).suffix != suffix:
         raise PolicyError(f"the name of this kind of file must end in {suffix}, got {shown(str(path), 200)}")

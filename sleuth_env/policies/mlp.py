@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_choice, shown
+from ..doors import ANY, ArrayError, array
 from ..kernels import kernel
 from .policy_file import PolicyError
 
@@ -64,7 +65,7 @@ class Mlp:
         no_inputs = np.zeros((0, 0), np.int32)
         self.layers = _float32(layers)
         self.card_layers = _float32(card_layers)
-        self.card_inputs = np.ascontiguousarray(no_inputs if card_inputs is None else card_inputs, np.int32)
+        self.card_inputs = no_inputs if card_inputs is None else _inputs(card_inputs)
 
     def fit(self, game: Any, options: Any, record: str) -> None:
         """Check that it plays this game, and get ready."""
@@ -169,6 +170,18 @@ def _named(network: str, layers: Layers) -> dict[str, NDArray[Any]]:
         for number, layer in enumerate(layers)
         for part, array in zip(("weight", "bias"), layer, strict=True)
     }
+
+
+def _inputs(card_inputs: Any) -> NDArray[np.int32]:
+    """Return the inputs about each card, i4 [C, K].
+
+    Raises:
+        PolicyError: they are not such numbers.
+    """
+    try:
+        return np.ascontiguousarray(array("card_inputs", card_inputs, np.int32, (ANY, ANY)))
+    except ArrayError as error:
+        raise PolicyError(str(error)) from None
 
 
 def _float32(layers: Layers) -> list[Layer]:

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_choice, check_number, shown
+from ..checks import check_choice, check_number, check_path, shown
 from ..doors import ANY, ArrayError, array, decision, is_array
 from ..files import write_atomically
 from ..game import GAMES, Game, OfGame, check_game, check_options, load_game
@@ -99,7 +99,7 @@ class Policy(OfGame):
         steps: int = 0,
         name: str = "policy",
     ) -> None:
-        check_options(game, options)
+        check_options(check_game(game), options)
         if not hasattr(network, "fit") or not hasattr(network, "logits"):
             raise PolicyError(f"network must be an Mlp or one of the game's NETWORKS, got {shown(network)}")
         self.game = game
@@ -158,7 +158,8 @@ class Policy(OfGame):
         Raises:
             ArrayError: see `act`.
         """
-        seeds = np.zeros(len(views), np.uint64)
+        # Who is nobody's view has no seed either; what they are is checked next.
+        seeds = np.zeros(len(views) if is_array(views) and views.ndim else 0, np.uint64)
         views, legal, _ = decision(views, legal, seeds, self.game.VIEW, self._num_actions)
         observer = self.game.Observer(self.rules, views, self.record)
         observer.check()
@@ -273,6 +274,7 @@ def save_policy(
     >>> save_policy(load_policy("pretrained:4p"), "copy.safetensors", versions={})  # doctest: +SKIP
     """
     check_policy(policy)
+    check_path("path", path, PolicyError)
     if Path(path).suffix != SUFFIX:
         raise PolicyError(f"the name of a policy file must end in {SUFFIX}, got {str(path)!r}")
     from safetensors.numpy import save

@@ -7,6 +7,7 @@ then the checksum of them all; what they mean is `policy`'s affair.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..checks import one_line
+from ..checks import one_line, shown
 from ..files import read_bytes
 from ..game import DEFAULT_GAME
 
@@ -96,8 +97,11 @@ def located(path: str | Path, game: str = DEFAULT_GAME) -> str | Path:
         game: the game's name.
 
     Raises:
-        PolicyError: the package has not got a policy of this name.
+        PolicyError: this is no name of a file, or the package has not got a policy of this name.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        kind = type(path).__name__
+        raise PolicyError(f"{shown(path)} cannot be read: expected str, bytes or os.PathLike object, not {kind}")
     text = str(path)
     if not text.startswith(PRETRAINED):
         return path

@@ -82,10 +82,17 @@ def policy_from_torch(
     [64]
     """
     game = _game_for(options, game)
+    _check_name(name)
     record = game.RECORDS[0] if record is None else record
     policy = Policy(game, options, record, _mlp([network], name), False, steps, name)
     _check_same(policy, lambda observations: _applied(network, observations, name))
     return policy
+
+
+def _check_name(name: Any) -> None:
+    """Check what tables and messages are to call a policy."""
+    if not isinstance(name, str):
+        raise PolicyError(f"name must be a text, got {shown(name)}")
 
 
 def policy_from_sb3(
@@ -105,6 +112,7 @@ def policy_from_sb3(
             normalised observations.
     """
     game = _game_for(options, game)
+    _check_name(name)
     if not hasattr(getattr(model, "policy", model), "observation_space"):
         raise PolicyError(f"model must be one of Stable-Baselines3 or sb3-contrib, got {shown(model)}")
     normalised = getattr(model, "get_vec_normalize_env", lambda: None)()

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..bits import members
-from ..checks import check_choice, shown
+from ..checks import check_choice, check_flag, check_real, shown, whole_number
 from ..deduction.automata import NO_DEAL
 from ..deduction.counting import ASK, BROKEN, CAP, KEEP
 from ..deduction.evidence import EVIDENCE
@@ -167,11 +167,13 @@ def beliefs(
 
     Raises:
         ValueError: these are not rules or not views, or the views are of another kind of game, or
-            cap or keep is not a number of states, or what is sought is not of these views.
+            cap or keep is not a number of states, what is sought is not of these views, or a flag
+            is neither True nor False.
     """
     rules = checked_rules(rules)
     views = checked_views(rules, views)
     num_players = int(rules["num_players"][0])
+    exactly = check_flag("exactly", exactly)
     asks, places, starts = _asks_of(rules, views, everything, now)
     evidence = np.empty(views.size, EVIDENCE)
     clues(rules, views, evidence)
@@ -195,8 +197,10 @@ def _aim(sought: Sought | None, shape: tuple[int, int, int]) -> tuple[np.ndarray
     if sought is None:
         aim["by"] = EVERY
         return aim, np.zeros(np.prod(shape)), np.zeros(shape[0])
+    if not isinstance(sought, Sought):
+        raise ValueError(f"sought must be what Sought makes, or None, got {shown(sought)}")
     aim["by"] = INFORMATION if check_choice("by", sought.by, COMPARED) == "information" else RIGHTLY
-    aim["slack"] = sought.slack
+    aim["slack"] = check_real("slack", sought.slack)
     bonus = array("bonus", sought.bonus, np.float64, shape)
     return aim, bonus.ravel(), array("least", sought.least, np.float64, shape[:1])
 
@@ -218,6 +222,7 @@ def list_asks(
 
     Raises:
         ArrayError: these are not rules or not views, or the views are of another kind of game.
+        ValueError: everything or now is neither True nor False.
     """
     rules = checked_rules(rules)
     return _asks_of(rules, checked_views(rules, views), everything, now)
@@ -230,7 +235,8 @@ def _asks_of(
     asks = np.empty(most, ASK)
     places = np.empty(most, np.int64)
     starts = np.empty(views.size + 1, np.int64)
-    _list_asks(rules, views, everything, now, starts, asks, places)
+    flags = check_flag("everything", everything), check_flag("now", now)
+    _list_asks(rules, views, *flags, starts, asks, places)
     return asks[: starts[-1]], places[: starts[-1]], starts
 
 
@@ -298,9 +304,10 @@ def belief_in_game(game: str | GameRecord, player: str | int, step: int | None =
     seat = seat_of(player, record.options.num_players, NotationError)
     afterwards = [told.after for told in record.steps()]
     last = len(afterwards) - 1
-    if step is not None and step not in range(last + 1):
-        raise NotationError(f"the game has the steps 0 to {last}, got {step!r}")
-    state = record.last_state if step is None else afterwards[int(step)]
+    number = last if step is None else whole_number(step)
+    if number is None or not 0 <= number <= last:
+        raise NotationError(f"the game has the steps 0 to {last}, got {shown(step)}")
+    state = record.last_state if step is None else afterwards[number]
     states = np.frombuffer(bytearray(state.tobytes()), state.dtype)
     rules = make_rules(record.options)
     views = np.zeros(1, VIEW)

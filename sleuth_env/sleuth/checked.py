@@ -19,16 +19,16 @@ from .cards import (
     ALL_SEARCH_CARDS,
     MAX_PLAYERS,
     MIN_PLAYERS,
-    NUM_GEMS,
     NUM_QUESTIONS,
     NUM_SEARCH_CARDS,
     QUESTIONS,
     RULES,
     Options,
     make_rules,
+    question_gems,
 )
 from .invariants import problems
-from .state import ASKER, LEFT, NUM_EVENT_KINDS, NUM_PHASES, STATE, TARGET
+from .state import ASKER, COUNT, LEFT, NUM_EVENT_KINDS, NUM_PHASES, STATE, TARGET
 from .view import VIEW
 
 # The options that the record of rules says by another name.
@@ -71,6 +71,8 @@ def _rules_of(content: bytes) -> np.ndarray:
 
 
 MOST = 2**31 - 1
+# Gems that one question asks for.
+MOST_ASKED_FOR = max(question_gems(question).bit_count() for question in range(NUM_QUESTIONS))
 
 
 @lru_cache(maxsize=32)
@@ -104,10 +106,10 @@ def _ranges(num_players: int, missing: int) -> Ranges:
         "standing": (0, LEFT),
         "place": (0, num_players - 1),
         "exchanges": (0, MOST),
-        "answers": (-1, NUM_GEMS),
+        "answers": (-1, MOST_ASKED_FOR),
         "askers": (0, (1 << num_players) - 1),
         # The kind of an event, who asked whom, what and with which card, and the answer.
-        "events": (-1, max(NUM_EVENT_KINDS, NUM_QUESTIONS - 1, NUM_SEARCH_CARDS - 1, NUM_GEMS)),
+        "events": (-1, max(NUM_EVENT_KINDS, NUM_QUESTIONS - 1, NUM_SEARCH_CARDS - 1, MOST_ASKED_FOR)),
     }
     return Ranges("a view", VIEW, limits)
 
@@ -130,6 +132,16 @@ def checked_views(rules: np.ndarray, given: Any) -> np.ndarray:
             values = sorted(set(views[field].tolist()))
             raise ArrayError(f"the views are of games with {field}={values}, the rules of one with {field}={wanted}")
     _ranges(int(rules["num_players"][0]), int(rules["missing"][0])).check(views)
+    most = int(rules["max_turns"][0])
+    for field, found, limit in (
+        ("turn_number", views["turn_number"], most),
+        ("exchanges", views["exchanges"].max(axis=1, initial=0), most),
+        ("the number of an answer in events", views["events"][:, :, COUNT].max(axis=1, initial=0), MOST_ASKED_FOR),
+    ):
+        for row in np.flatnonzero(found > limit)[:1]:
+            raise ArrayError(
+                f"views must be of a game, where {field} is at most {limit}, got {found[row]} in row {row}"
+            )
     return views
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..bits import draw, shuffle
+from ..checks import check_number
 from ..kernels import inner, kernel
+from ..memory import check_fits
 from .cards import MAX_PLAYERS, NUM_GEMS, NUM_QUESTIONS, NUM_SEARCH_CARDS, SEARCH_HAND
 
 P = MAX_PLAYERS
@@ -82,7 +84,12 @@ BLANK = _blank()
 
 
 def new_states(num_games: int) -> np.ndarray:
-    """Return blank states, STATE [num_games], for `deal` to fill."""
+    """Return blank states, STATE [num_games], for `deal` to fill.
+
+    Raises:
+        ValueError: this is not a number of games, 0 or more that fit into memory.
+    """
+    check_fits("num_games", check_number("num_games", num_games, 0), STATE.itemsize)
     # As plain bytes: NumPy copies records field by field.
     return BLANK.view(f"V{STATE.itemsize}").repeat(num_games).view(STATE)
 

@@ -18,7 +18,7 @@ from ..belief import Sought, belief, beliefs
 from ..cards import NUM_GEMS, NUM_QUESTIONS, Options
 from ..state import MUST_ACCUSE, OFFER
 from .base import Bot, accuse_or_decline, ask_most, bonuses, checking, evidence_and_sheets, fall_back, make_costs
-from .sheet import SHEET_COSTS, ask_by_sheet
+from .sheet import SHEET_COSTS, play_by_sheet
 
 # A final question is looked for only while no more gems than this may be missing: more are hardly
 # ever told apart by one answer.
@@ -193,7 +193,7 @@ class CountingBot(Bot):
         if rows.size:
             chosen = actions[rows]
             own = (records[rows] for records in (views, legal, seeds, evidence, sheets))
-            ask_by_sheet(self.rules, *own, SHEET_COSTS, chosen)
+            play_by_sheet(self.rules, *own, SHEET_COSTS, chosen)
             actions[rows] = chosen
         return actions
 

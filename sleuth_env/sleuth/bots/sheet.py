@@ -212,16 +212,8 @@ def choose_by_sheet(rules, v, legal, bits, e, sheet, costs, space):
 
 
 @kernel
-def _choose(rules, views, legal, seeds, evidence, sheets, costs, actions):
-    """Choose in every game (actions: i8 [B], written)."""
-    space = working_space()
-    for b in range(views.size):
-        actions[b] = choose_by_sheet(rules[0], views[b], legal[b], seeds[b], evidence[b], sheets[b], costs[0], space)
-
-
-@kernel
-def ask_by_sheet(rules, views, legal, seeds, evidence, sheets, costs, actions):
-    """Ask what promises to tell most after the price of its search card, if it tells enough.
+def play_by_sheet(rules, views, legal, seeds, evidence, sheets, costs, actions):
+    """Choose in every game as `sheet` does.
 
     Args:
         rules: RULES [1].
@@ -231,12 +223,11 @@ def ask_by_sheet(rules, views, legal, seeds, evidence, sheets, costs, actions):
         evidence: EVIDENCE [B] from `clues`.
         sheets: SHEET [B] from `propagate`.
         costs: COSTS [1].
-        actions: i8 [B], changed where it is -1 and there is such a question.
+        actions: i8 [B], written.
     """
     space = working_space()
     for b in range(views.size):
-        if actions[b] < 0:
-            actions[b] = _most_telling(rules[0], views[b], legal[b], seeds[b], evidence[b], sheets[b], costs[0], space)
+        actions[b] = choose_by_sheet(rules[0], views[b], legal[b], seeds[b], evidence[b], sheets[b], costs[0], space)
 
 
 class SheetBot(Bot):
@@ -249,5 +240,5 @@ class SheetBot(Bot):
         """Choose an action in every game, see `Bot.act`."""
         evidence, sheets = evidence_and_sheets(self.rules, views)
         actions = np.empty(views.size, np.int64)
-        _choose(self.rules, views, legal, seeds, evidence, sheets, SHEET_COSTS, actions)
+        play_by_sheet(self.rules, views, legal, seeds, evidence, sheets, SHEET_COSTS, actions)
         return actions
