@@ -638,3 +638,19 @@ def test_what_a_run_started_from_cannot_change(folder: Path, tmp_path: Path, cap
     assert start([str(folder / "tiny.yaml"), "--run", run, "--start", path, "--total-steps", "128"]) == 0
     assert start(["--resume", run, "--start", "null", "--total-steps", "512"]) == 2
     assert "start: cannot change when a run is resumed" in the_line(capsys)
+
+
+@pytest.mark.parametrize("role", ["--teacher", "--player"])
+def test_nothing_is_learned_from_who_plays_for_a_failed_program(
+    folder: Path, tmp_path: Path, role: str, capsys: pytest.CaptureFixture[str]
+):
+    source = (Path(__file__).parents[1] / "examples" / "players" / "cautious.py").read_text()
+    late = tmp_path / "late.py"
+    late.write_text(source.replace("    for line in sys.stdin:", "    for _, line in zip(range(9), sys.stdin):"))
+    assert late.read_text() != source
+    out = tmp_path / "new.safetensors"
+    for program, code in (("false", 2), (f"{sys.executable} {late}", 1)):
+        words = [str(folder / "tiny.yaml"), *WORDS, role, f"exec:{program}", "--out", str(out)]
+        assert main(words) == code
+        assert "has failed" in (message := the_line(capsys)) or "cannot play" in message
+        assert not out.exists()

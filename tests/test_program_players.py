@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sleuth_env import SleuthVecEnv, SoloEnv, SoloVectorEnv, make_player, play_match
+from sleuth_env import SleuthVecEnv, SoloEnv, SoloVectorEnv, TextEnv, make_player, play_match
 from sleuth_env.cli.commands import main
 from sleuth_env.game import Game, load_game
 from sleuth_env.matches.match import evaluate
@@ -419,3 +419,16 @@ def test_a_person_is_told_at_once_of_a_program_that_fails(
     assert "; random plays there from now on." in told.partition("Your turn")[0]
     assert told.count("has failed as player_0: ") == 1
     assert told.endswith("You have left the game.")
+
+
+def test_a_text_environment_warns_of_a_program_that_has_failed() -> None:
+    env = TextEnv("sleuth", num_players=3, opponents="exec:false")
+
+    def play() -> None:
+        for seed in range(5):
+            env.reset(seed=seed)
+            env.step("exchange")
+
+    with pytest.warns(RuntimeWarning, match="exec:false has failed in seat 1"):
+        play()
+    env.close()

@@ -11,6 +11,7 @@ import pytest
 
 from sleuth_env import SoloEnv, sleuth
 from sleuth_env.cli.commands import main
+from sleuth_env.doors import ArrayError
 from sleuth_env.matches.match import play_match
 from sleuth_env.matches.players import make_player
 from sleuth_env.policies.policy_file import PolicyError
@@ -103,7 +104,8 @@ def test_a_game_is_remembered_until_it_is_forgotten_and_copies_have_a_memory_of_
     for decisions in games.play(12):
         rows = decisions.rows
         if decisions.states["actor"][0] == 0:
-            bot.act_in(decisions.views, decisions.legal, decisions.seeds, rows + 5, np.zeros(len(rows), np.int64))
+            seats = decisions.states["actor"].astype(np.int64)
+            bot.act_in(decisions.views, decisions.legal, decisions.seeds, rows + 5, seats)
     assert sorted(bot._games) == [5, 6]
     assert any(len(memory.watcher.asked()) for memory in bot._games.values())
     twin = copy.deepcopy(bot)
@@ -386,9 +388,8 @@ def test_what_is_too_intricate_is_worth_nothing(monkeypatch: pytest.MonkeyPatch)
     games = BotGames(Options(3), ("racer",), 1, seed=2)
     decisions = next(iter(games.play(1)))
     monkeypatch.setattr(room, "belief", too_intricate)
-    row = np.zeros(1, np.int64)
     given = decisions.views, decisions.legal, decisions.seeds
-    assert not SearcherBot(Options(3)).worths_in(*given, 2, row, row).any()
+    assert not SearcherBot(Options(3)).worths_in(*given, 2, *seats_of(decisions)).any()
 
 
 def test_worths_need_a_number_of_deals() -> None:
@@ -397,3 +398,26 @@ def test_worths_need_a_number_of_deals() -> None:
     row = np.zeros(1, np.int64)
     with pytest.raises(BotError, match="deals must be an integer from 1 to 100000, got 0"):
         SearcherBot(Options(3)).worths_in(decisions.views, decisions.legal, decisions.seeds, 0, row, row)
+
+
+@pytest.mark.parametrize(
+    ("games", "seats", "message"),
+    [
+        (None, None, "games must be integers"),
+        ([0.5, 1], None, "games must be integers"),
+        ([[0], [1]], None, "games must be integers"),
+        ([0], None, "games must be integers"),
+        ([0, 0], None, "games must be different numbers"),
+        ([0, 1], [9, 9], "seats must be those of the views"),
+    ],
+)
+def test_games_and_seats_are_checked(games: Any, seats: Any, message: str) -> None:
+    decisions = next(iter(BotGames(Options(3), ("racer",), 2, seed=2).play(1)))
+    own = decisions.states["actor"].astype(np.int64) if seats is None else seats
+    given = decisions.views, decisions.legal, decisions.seeds
+    bot = SearcherBot(Options(3), FEW)
+    with pytest.raises(ArrayError, match=message):
+        bot.act_in(*given, games, own)
+    with pytest.raises(ArrayError, match=message):
+        bot.worths_in(*given, 2, games, own)
+    assert not bot._games

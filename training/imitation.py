@@ -27,6 +27,7 @@ from sleuth_env.actions import IllegalAction
 from sleuth_env.cli.arguments import real, whole
 from sleuth_env.game import Game
 from sleuth_env.matches.players import make_player
+from sleuth_env.matches.program import ProgramPlayer, close_programs
 from sleuth_env.matches.seating import MatchError, weighs
 from sleuth_env.matches.shards import Pool, open_pool
 from sleuth_env.policies.policy import Policy, save_policy
@@ -396,7 +397,10 @@ def _made(config: Config, option: str, name: str) -> Any:
     """
     if names_model(name):
         raise ConfigError(f"command line: {option} {NO_MODEL}, got {name!r}")
-    return make_player(name, config.options, config.module)
+    player = make_player(name, config.options, config.module)
+    if isinstance(player, ProgramPlayer):
+        player.try_out()
+    return player
 
 
 def _policy(config: Config, name: str) -> Policy:
@@ -441,6 +445,7 @@ def _imitate(config: Config, teaching: Teaching, begin: Policy | None, own: dict
             lessons = collect(config, teaching, own["decisions"], show_decisions, pool)
     finally:
         screen.close()
+        close_programs([teaching.player, teaching.teacher])
     learned = int((~lessons.held_out).sum())
     if learned in (0, len(lessons)):
         raise ConfigError(

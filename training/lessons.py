@@ -21,10 +21,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sleuth_env.checks import one_line
 from sleuth_env.doors import described, is_array
 from sleuth_env.envs.binding import bound
 from sleuth_env.envs.vector import GameVectorEnv
 from sleuth_env.game import Records, opaque
+from sleuth_env.matches.program import failures_of
 from sleuth_env.matches.seating import Copies, MatchError, Player, remembers
 from sleuth_env.matches.shards import Pool
 
@@ -203,7 +205,11 @@ class _Asked:
             chosen = self._copies.act(player, *places.handed(), games, places.seats)  # type: ignore[arg-type]
         else:
             chosen = player.act(*places.handed())  # type: ignore[union-attr]
-        return legal_choice(self.config, player, f"{called} {player.name}", chosen, places.legal)
+        actions = legal_choice(self.config, player, f"{called} {player.name}", chosen, places.legal)
+        for failure in failures_of([player]):
+            # Of the bot that plays for it nothing is to be learned.
+            raise MatchError(f"{called} {one_line(failure.player)} has failed: {one_line(failure.reason)}")
+        return actions
 
     def worths(self, teacher: Any, deals: int, places: _Places) -> NDArray[np.float32]:
         """Return what actions are worth to a teacher in some places, f4 [K, A]."""

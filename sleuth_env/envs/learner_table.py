@@ -5,7 +5,6 @@ Axis letters: ``B`` games, ``P`` seats, ``A`` actions, ``N`` numbers of an obser
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -16,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..actions import IllegalAction, refusal
-from ..checks import check_choice, check_number, one_line, shown, whole_number
+from ..checks import check_choice, check_number, shown, whole_number
 from ..game import CLOSED, NO_ACTION, NO_GAME, Game, Records, opaque
 from ..matches.players import Players, listed, make_players
-from ..matches.program import close_programs, failures_of
+from ..matches.program import close_programs, warn_of_failures
 from ..matches.table import LEARNER_SEAT, Table
 from .opponents import Identities, are_identities, moved_numbers
 from .snapshot import Fits, Snapshot, bytes_of, like, misfit, snapshot_of
@@ -172,7 +171,7 @@ class LearnerTable(Table):
             self._play_on(self._nothing)
         else:
             self._play_on(first)
-        self._warn_of_failures()
+        warn_of_failures(self.bots, self._warned, stacklevel=3)
         legal: Bools = first == NO_ACTION
         return legal
 
@@ -183,18 +182,7 @@ class LearnerTable(Table):
         all games, and nothing that the learner gets says so.
         """
         super().play_on()
-        self._warn_of_failures()
-
-    def _warn_of_failures(self) -> None:
-        for failure in failures_of(self.bots):
-            if (failure.player, failure.seat) not in self._warned:
-                self._warned.add((failure.player, failure.seat))
-                warnings.warn(
-                    f"{one_line(failure.player)} has failed in seat {failure.seat}: {one_line(failure.reason)}; "
-                    f"{failure.stand_in} plays there from now on",
-                    RuntimeWarning,
-                    stacklevel=4,
-                )
+        warn_of_failures(self.bots, self._warned, stacklevel=3)
 
     def renew(self, rows: Iterable[int]) -> None:
         """Begin new games, each from the stream of its row; nobody plays yet.

@@ -29,7 +29,7 @@ def check_autoreset(mode: Any) -> AutoresetMode:
     """
     try:
         return AutoresetMode(mode)
-    except ValueError:
+    except (ValueError, TypeError):
         legal = ", ".join(f"AutoresetMode.{one.name} ({one.value!r})" for one in AutoresetMode)
         raise ValueError(f"autoreset_mode must be one of {legal}, got {shown(mode)}") from None
 

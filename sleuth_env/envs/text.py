@@ -15,7 +15,7 @@ from ..actions import ILLEGAL_REWARD
 from ..checks import check_number, check_seed, shown
 from ..game import DEFAULT_GAME, NO_GAME, TERMINATED, TRUNCATED, Game, check_game, load_game, make_options, player_name
 from ..matches.players import Players, listed, make_players
-from ..matches.program import close_programs
+from ..matches.program import close_programs, warn_of_failures
 from ..matches.table import LEARNER_SEAT, Table
 from ..words import AnswerError, read_answer, rules_text, text_observation
 
@@ -92,6 +92,7 @@ class TextEnv:
         self.table = Table(self.game, self.options, 1, bots, seats)
         self._stream = np.random.default_rng()
         self._refused = 0
+        self._warned: set[tuple[str, int]] = set()
         self._last: TextStep | None = None
 
     @property
@@ -167,6 +168,7 @@ class TextEnv:
         """Let opponents play until an agent is to act; ``before`` (f8 [P]) is what everybody had got before."""
         assert self._last is not None
         self.table.play_on()
+        warn_of_failures(self.table.bots, self._warned, stacklevel=3)
         ended = int(self.table.ends()[0])
         actor = int(self.table.actors[0])
         rewards = dict(zip(self.agents, (self.table.returns[0] - before).tolist(), strict=True))

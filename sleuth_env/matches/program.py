@@ -15,6 +15,7 @@ import re
 import shlex
 import shutil
 import time
+import warnings
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -540,6 +541,25 @@ def close_programs(players: Iterable[Any]) -> None:
     for player in players:
         if isinstance(player, ProgramPlayer):
             player.close()
+
+
+def warn_of_failures(players: Iterable[Any], warned: set[tuple[str, int]], stacklevel: int) -> None:
+    """Give a RuntimeWarning for each program that has failed, once for each seat.
+
+    Args:
+        players: those who play, programs among them.
+        warned: of which programs, and in which seats, it has been said; changed.
+        stacklevel: see `warnings.warn`, as seen from the caller.
+    """
+    for failure in failures_of(players):
+        if (failure.player, failure.seat) not in warned:
+            warned.add((failure.player, failure.seat))
+            warnings.warn(
+                f"{one_line(failure.player)} has failed in seat {failure.seat}: {one_line(failure.reason)}; "
+                f"{failure.stand_in} plays there from now on",
+                RuntimeWarning,
+                stacklevel=stacklevel + 1,
+            )
 
 
 def failures_of(players: Iterable[Any]) -> list[Failure]:

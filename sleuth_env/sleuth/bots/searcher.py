@@ -18,6 +18,7 @@ from ...bits import lowest, members, popcount
 from ...checks import check_choice, check_number
 from ...checks import shown as quoted
 from ...deduction.worlds import IntricateError, Worlds
+from ...doors import ArrayError, array, described
 from ...kernels import kernel
 from ..belief import belief, beliefs
 from ..cards import NUM_GEMS, NUM_PAIRS, NUM_QUESTIONS, Options, action_blocks
@@ -226,7 +227,7 @@ class SearcherBot(Bot):
         self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, games: np.ndarray, seats: np.ndarray
     ) -> np.ndarray:
         """Choose an action in every game, see `Remembering.act_in`."""
-        return self._choose(views, legal, seeds, self._memories(games))
+        return self._choose(views, legal, seeds, self._memories(views, games, seats))
 
     @checking
     def worths_in(
@@ -260,7 +261,7 @@ class SearcherBot(Bot):
         worths = np.zeros(legal.shape)
         if views.size:
             check_events(views)
-        for row, memory in enumerate(self._memories(games)):
+        for row, memory in enumerate(self._memories(views, games, seats)):
             one = slice(row, row + 1)
             memory.watcher.watch(views[one])
             rng = np.random.default_rng(int(seeds[row]))
@@ -270,9 +271,17 @@ class SearcherBot(Bot):
     def _new_memory(self) -> _Memory:
         return _Memory(self.rules, len(self.models))
 
-    def _memories(self, games: np.ndarray) -> list[_Memory]:
-        """Return what is remembered of some games (i8 [B]), begun where they are new."""
-        numbers = np.asarray(games).tolist()
+    def _memories(self, views: np.ndarray, games: np.ndarray, seats: np.ndarray) -> list[_Memory]:
+        """Return what is remembered of some games, begun where they are new, see `Remembering.act_in`.
+
+        Raises:
+            ArrayError: these are not different games, one a view, and the seats of the viewers.
+        """
+        numbers = array("games", games, np.int64, (views.size,)).tolist()
+        if len(set(numbers)) < len(numbers):
+            raise ArrayError(f"games must be different numbers, got {described(games)}")
+        if (array("seats", seats, np.int64, (views.size,)) != views["seat"]).any():
+            raise ArrayError(f"seats must be those of the views, got {described(seats)}")
         for game in numbers:
             if game not in self._games:
                 self._games[game] = self._new_memory()

@@ -8,6 +8,7 @@ from textwrap import wrap
 
 import numpy as np
 
+from ...checks import check_flag
 from ...deduction.worlds import IntricateError
 from ...drawing.pen import BOLD, DIM, Pen, checked_size, text_of
 from ..cards import COLOURS, ELEMENTS, QUESTIONS, TYPES, Options
@@ -64,6 +65,7 @@ def draw_ansi(
         ValueError: columns or lines are not whole numbers of at least 0.
     """
     columns, lines = checked_size(columns, lines)
+    belief = check_flag("belief", belief)
     scene = make_scene(options, view)
     pen = Pen(colour)
     if _is_small(columns, lines, _LINES + 2 * options.num_players):
