@@ -12,7 +12,7 @@ from pettingzoo.test import api_test, seed_test
 
 from sleuth_env.envs.aec import GameEnv
 from sleuth_env.envs.binding import bound
-from sleuth_env.envs.sb3 import vec_env_class
+from sleuth_env.envs.sb3 import LearnerGames, vec_env_class
 from sleuth_env.envs.solo import GameSoloEnv, GameSoloVectorEnv
 from sleuth_env.envs.vector import GameVectorEnv
 from sleuth_env.envs.wrappers import wrapped
@@ -270,6 +270,12 @@ def test_copies_and_pickles_of_every_face_go_on_as_it_does(tried: Tried, options
         for other in copies:
             assert type(other) is type(env)
             assert [moved_on(other) for _ in range(6)] == first
+
+
+@pytest.mark.parametrize("face", [GameEnv, GameSoloEnv, GameSoloVectorEnv, GameVectorEnv, LearnerGames])
+def test_a_face_without_a_game_says_what_to_make_instead(face: type) -> None:
+    with pytest.raises(TypeError, match=rf"^{face.__name__} plays no game of its own: .*bound\({face.__name__}, game"):
+        face(num_players=3)
 
 
 @each_case

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 import re
 from typing import Any
@@ -125,8 +127,8 @@ def model(text: str, chance: random.Random) -> str:
     return chance.choice([line, f"I choose {line}.", f'{{"action": "{line}"}}', f"Well...\n**{line.upper()}**"])
 
 
-def play(env: TextEnv, seed: int) -> list[TextStep]:
-    chance = random.Random(seed)
+def play(env: TextEnv, seed: int | None) -> list[TextStep]:
+    chance = random.Random(seed or 0)
     steps = [env.reset(seed=seed)]
     while not steps[-1].done:
         steps.append(env.step(model(steps[-1].text, chance)))
@@ -184,6 +186,16 @@ def test_seeds_settle_games_and_those_that_follow() -> None:
     texts = [env.reset(seed=5).text, env.reset().text]
     assert texts[0] != texts[1]
     assert [env.reset(seed=5).text, env.reset().text] == texts
+
+
+@pytest.mark.parametrize("name", ["sleuth", "holmes"])
+def test_copies_and_pickles_go_on_as_it_does(name: str) -> None:
+    env = TextEnv(name, opponents="random", num_players=3, max_turns=25)
+    env.reset(seed=5)
+    copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    texts = [step.text for step in play(env, None)]
+    for other in copies:
+        assert [step.text for step in play(other, None)] == texts
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from ..checks import shown
 from ..game import Drawn, Game, check_game, has_part, load_game
@@ -22,6 +22,20 @@ class Bound:
     game: ClassVar[Game]
     metadata: dict[str, Any]
     made_by: ClassVar[tuple[Callable[..., type], tuple[Any, ...]] | None] = None
+
+    def __new__(cls, *arguments: Any, **named: Any) -> Self:
+        """Return an object whose class is bound to a game.
+
+        Raises:
+            TypeError: the class is bound to none.
+        """
+        if not hasattr(cls, "game"):
+            raise TypeError(
+                f"{cls.__name__} plays no game of its own: make an environment of Sleuth (sleuth_v0.env(), SoloEnv, "
+                "SoloVectorEnv, SleuthVectorEnv, SleuthVecEnv) or of Holmes (holmes_v0.env(), ...), or the class of "
+                f"a game's module, sleuth_env.envs.binding.bound({cls.__name__}, game)"
+            )
+        return super().__new__(cls)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Return what makes an equal object, as pickle wants it; a class without a home is made again."""

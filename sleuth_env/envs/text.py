@@ -76,8 +76,8 @@ class TextEnv:
     def __init__(
         self, game: Game | str = DEFAULT_GAME, opponents: Players | None = None, seat: int = 0, **options: Any
     ) -> None:
-        self.game: Game = load_game(game) if isinstance(game, str) else check_game(game)
-        self.options = make_options(self.game, options, taker=type(self))
+        played: Game = load_game(game) if isinstance(game, str) else check_game(game)
+        self.options = make_options(played, options, taker=type(self))
         count = self.options.num_players
         self.agents = [player_name(number) for number in range(count)]
         check_number("seat", seat, 0, count - 1)
@@ -87,13 +87,18 @@ class TextEnv:
             players = listed(opponents, count - 1)
             if len(players) != count - 1:
                 raise ValueError(f"opponents must be one for all, or a list of {count - 1}, got {shown(opponents)}")
-            bots = make_players(self.game, self.options, players)
+            bots = make_players(played, self.options, players)
             seats[(seat + np.arange(1, count)) % count] = np.arange(count - 1)
-        self.table = Table(self.game, self.options, 1, bots, seats)
+        self.table = Table(played, self.options, 1, bots, seats)
         self._stream = np.random.default_rng()
         self._refused = 0
         self._warned: set[tuple[str, int]] = set()
         self._last: TextStep | None = None
+
+    @property
+    def game(self) -> Game:
+        """The game module. The table holds it, which can be copied and pickled with it."""
+        return self.table.game
 
     @property
     def rules(self) -> str:
