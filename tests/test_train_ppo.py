@@ -204,6 +204,16 @@ def test_after_a_warm_start_the_value_is_learned_first(tmp_path: Path):
     assert steps in (2, 3)
 
 
+def test_a_warm_run_may_begin_with_sharper_logits(tmp_path: Path):
+    first = Run(make_config(SELF_PLAY), tmp_path / "first").policy()
+    save_policy(first, tmp_path / "first.safetensors", {})
+    changes = {"start": str(tmp_path / "first.safetensors"), "network": SELF_PLAY["network"] | {"sharpness": 2}}
+    warm = Run(make_config(SELF_PLAY | changes), tmp_path / "warm")
+    warm.start()
+    observations, _, _ = played()
+    np.testing.assert_allclose(warm.policy().logits(observations), 2 * first.logits(observations), rtol=1e-5)
+
+
 def test_a_warm_run_that_is_resumed_is_the_unbroken_one(tmp_path: Path):
     save_policy(Run(make_config(SELF_PLAY), tmp_path / "first").policy(), tmp_path / "first.safetensors", {})
     changes = {

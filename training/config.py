@@ -85,6 +85,13 @@ class NetworkConfig(Section):
         {},
         description="bias of the untrained policy's logits by the block of the action, e.g. {BLOCK: -4}",
     )
+    sharpness: float = Field(
+        1.0,
+        gt=0,
+        le=100,
+        description="with start: what the logits of the policy are multiplied by; above 1 it begins with playing "
+        "its likeliest actions oftener",
+    )
 
 
 class PpoConfig(Section):

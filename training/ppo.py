@@ -82,6 +82,7 @@ class PpoLearner:
         """Begin with a policy's weights, and with games of its own."""
         check_same(policy, self.policy())
         self.network.load(policy)
+        self.network.sharpen(self.config.network.sharpness)
         self._begin_streams(words_of(policy))
 
     # --- who plays ---
