@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 import time
 from itertools import product
@@ -27,7 +28,10 @@ from sleuth_env import sleuth
 from sleuth_env.cli.arguments import some, whole
 from sleuth_env.files import write_atomically
 from sleuth_env.matches.match import play_match
+from sleuth_env.sleuth.belief import belief
+from sleuth_env.sleuth.bots.play_outs import play_outs
 from sleuth_env.sleuth.bots.searcher import SearcherBot
+from sleuth_env.sleuth.state import TURN
 
 RESULTS = Path(__file__).with_suffix(".json")
 VARIANTS = {"base": {}, "super_sleuth": {"super_sleuth": True}}
@@ -43,8 +47,11 @@ PARTS = {
     "100 deals": {"budget": "100"},
     "1600 deals": {"budget": "1600"},
     "sheet as blueprint": {"blueprint": "sheet"},
+    "questions played out": {},
 }
 SUBJECTS = [*PARTS, "racer", "hunch"]
+ASKERS = ("entropy", "hunch", "sheet", "cautious")  # whose questions are played out
+QUESTION_DEALS = 128
 SEED = 11
 DASH = "\u2013"  # the dash of ranges
 
@@ -80,10 +87,43 @@ class Timed:
         return actions
 
 
+class Watchful(SearcherBot):
+    """A searcher that plays out questions as well, with all that they tell the rivals.
+
+    It asks another one than the blueprint's where that is better by more than the error of the
+    difference, over the same deals.
+    """
+
+    def __init__(self, options: sleuth.Options) -> None:
+        super().__init__(options)
+        self.askers = [sleuth.make_bot(name, options) for name in ASKERS]
+
+    def _reconsidered(
+        self, views: np.ndarray, legal: np.ndarray, seeds: np.ndarray, planned: np.ndarray, memory: Any
+    ) -> np.ndarray:
+        chosen = super()._reconsidered(views, legal, seeds, planned, memory)
+        questions = range(int(self.rules["final_at"][0]))
+        asked = {int(bot.act(views, legal, seeds)[0]) for bot in self.askers}
+        others = sorted(asked.intersection(questions) - {int(chosen[0])})
+        if views["phase"][0] != TURN or int(chosen[0]) not in questions or not others:
+            return chosen
+        rng = np.random.default_rng(int(seeds[0]))
+        weighed = self._weigh(views, belief(self.rules, views), memory, rng)
+        picked = rng.choice(len(weighed.deals), QUESTION_DEALS, p=weighed.weights)
+        kinds = self._kinds(weighed.models[picked], rng)
+        actions = np.array([int(chosen[0]), *others])
+        results = play_outs(self.rules, views, weighed.deals[picked], kinds, actions, rng)
+        gains = results - results[0]
+        better = gains.mean(axis=1) - gains.std(axis=1) / math.sqrt(QUESTION_DEALS)
+        return actions[[better.argmax()]]
+
+
 def make_subject(name: str, options: sleuth.Options) -> Any:
     """Make the player of a row."""
     if name not in PARTS:
         return sleuth.make_bot(name, options)
+    if name == "questions played out":
+        return Watchful(options)
     settings = dict(PARTS[name])
     if "blueprint" in settings:
         settings["blueprint"] = sleuth.make_bot(settings["blueprint"], options)

@@ -167,9 +167,9 @@ def make_parser() -> Parser:
     )
     add(
         "--players",
-        type=some(["3", "4", "5"]),
+        type=some(["3", "4", "5", "6", "7"]),
         default=["3", "4", "5"],
-        help="some of 3, 4, 5; two missing gems: 3 and 4 only [3,4,5]",
+        help="some of 3 to 7; two missing gems: 3 and 4 only [3,4,5]",
     )
     add("--games", type=whole(1, MOST), default=600, help="games of each round [600]")
     add("--rounds", type=whole(1, MOST), default=2, help="fits, each with games of the one before [2]")
