@@ -91,6 +91,17 @@ def check_real(name: str, value: Any, error: Callable[[str], ValueError] = Value
     return number
 
 
+def check_text(name: str, value: Any, error: Callable[[str], ValueError] = ValueError) -> str:
+    """Return a named setting that is a text.
+
+    Raises:
+        ValueError: (or ``error``) it is not.
+    """
+    if not isinstance(value, str):
+        raise error(f"{name} must be a text, got {shown(value)}")
+    return value
+
+
 def check_path(name: str, value: Any, error: Callable[[str], ValueError] = ValueError) -> str:
     """Return the name of a file, a text or a `pathlib.Path`, as a text.
 
@@ -98,9 +109,17 @@ def check_path(name: str, value: Any, error: Callable[[str], ValueError] = Value
         ValueError: (or ``error``) it is not one.
     """
     text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
-    if not isinstance(text, str) or "\0" in text:
+    if not isinstance(text, str) or not _is_name(text):
         raise error(f"{name} must be the name of a file, got {shown(value)}")
     return text
+
+
+def _is_name(text: str) -> bool:
+    """Return whether the system could have a file of this name."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def check_seed(seed: Any) -> int | None:

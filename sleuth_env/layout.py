@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from .bits import lowest
-from .checks import shown
+from .checks import check_number, shown
 from .doors import ArrayError, described, is_array
 from .kernels import inner, kernel
 
@@ -389,8 +389,7 @@ class Observer:
 
     def write_first(self, number: int, out: np.ndarray) -> None:
         """Write the observations of the first views only (``number``, at most B) into as many rows, see `write`."""
-        if not 0 <= number <= self._views.size:
-            raise ValueError(f"there are {self._views.size} views to write the first of, got {number}")
+        number = check_number("number", number, 0, self._views.size)
         shape = (number, self.layout.size)
         if not is_array(out):
             raise ArrayError(f"out must be float32 or int8 of the shape {shape}, got {described(out)}")

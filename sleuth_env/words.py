@@ -242,7 +242,7 @@ def read_answer(text: Any, options: Any, legal: Any, view: Any = None, game: Gam
     if not isinstance(text, str):
         raise reader.error(f"an answer must be a text, got {shown(text)}")
     try:
-        name = reader.read(text[-LONGEST_ANSWER:])
+        name = reader.read(text.strip()[-LONGEST_ANSWER:])
     except _UnclearError as unclear:
         raise reader.error(unclear.why if unclear.unknown is None else reader.reason(unclear.unknown)) from None
     return game.parse_action(name, options)

@@ -147,6 +147,7 @@ def test_whether_a_file_can_be_written_is_known_before(tmp_path: Path) -> None:
     for name, why in (
         (str(tmp_path), "it is a folder"),
         (f"{tmp_path}/no/file", "its folder does not exist"),
+        (f"{__file__}/file", "what should be its folder is none"),
         ("x" * 5000, "File name too long"),
     ):
         with pytest.raises(CommandError, match=f"cannot be written: {why}"):

@@ -111,7 +111,7 @@ def test_only_views_that_are_there_are_written_and_only_where_that_is_allowed(re
     observer = Observer(make_rules(options), views, record)
     out = np.zeros((40, observation_size(options, record)), np.float32)
     for number in (40, -1):
-        with pytest.raises(ValueError, match=f"there are 2 views to write the first of, got {number}"):
+        with pytest.raises(ValueError, match=f"number must be an integer from 0 to 2, got {number}"):
             observer.write_first(number, out[:number])
     observer.write_first(1, out[:1])
     assert (out[:1] == observe(options, views[:1], record)).all()

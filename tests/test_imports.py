@@ -152,7 +152,8 @@ FIRST_PARTY = {
     "matches/strengths": ("matches.rating",),
     "matches/tournament_file": ("checks", "files", "version", "matches.rating", "matches.schedule", "matches.seating"),
     "matches/crosstable": (
-        *("matches.match", "matches.rating", "matches.schedule", "matches.strengths", "matches.tournament_file"),
+        *("checks", "matches.match", "matches.rating", "matches.schedule", "matches.seating", "matches.strengths"),
+        *("matches.tournament_file",),
     ),
     "matches/picture": ("checks", "matches.crosstable", "matches.seating"),
     "matches/tournament": ("checks", "files", "game", "matches", "memory"),
@@ -190,7 +191,7 @@ FIRST_PARTY = {
     "web/packing": (),
     "web/page": ("web.modules", "web.packing"),
     "web/messages": ("deduction.worlds", "game"),
-    "web/frames": ("game", "policies.policy", "web.messages"),
+    "web/frames": ("checks", "game", "policies.policy", "policies.policy_file", "web.messages"),
     "web/tournament_page": ("checks", "matches.crosstable", "matches.program", "web"),
     "web/room": (
         *("checks", "game", "matches.program", "matches.rating", "matches.sitting", "transcripts"),

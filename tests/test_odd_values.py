@@ -7,6 +7,7 @@ of a kernel or of a line that was never meant to raise one, names neither the ar
 from __future__ import annotations
 
 import copy
+import inspect
 import linecache
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -22,6 +23,8 @@ import sleuth_env
 from sleuth_env import deduction, holmes, holmes_v0, sleuth, sleuth_v0
 from sleuth_env.policies.mlp import Mlp
 from sleuth_env.policies.policy import Policy
+from sleuth_env.web.frames import frames_of, make_replay, num_frames
+from sleuth_env.web.replay_page import replay_page
 from tests.support.policies import random_policy
 
 PACKAGE = Path(sleuth_env.__file__).parent
@@ -36,6 +39,13 @@ class Strange:
         raise RuntimeError("I show nothing")
 
 
+class Index:
+    """A number, as NumPy's are."""
+
+    def __index__(self) -> int:
+        return 1
+
+
 ODD = {
     "None": None,
     "True": True,
@@ -44,11 +54,13 @@ ODD = {
     "0.5": 0.5,
     "nan": float("nan"),
     "inf": float("inf"),
+    "2**63": 2**63,
     "2**70": 2**70,
     "10**400": 10**400,
     "text": "x",
     "no text": "",
     "half a character": "\udcff",
+    "half another": "\ud800",
     "nul": "a\0b",
     "bytes": b"x",
     "list": [1],
@@ -67,6 +79,7 @@ ODD = {
     "class": Strange,
     "module": np,
     "strange": Strange(),
+    "an index": Index(),
 }
 
 
@@ -89,7 +102,16 @@ FEW: dict[str, Any] = {"num_players": 3}
 POLICY = random_policy(OPTIONS)
 
 
-def of_game(game: Any, options: Any, given: dict[str, Any]) -> Iterator[tuple[str, Callable[[], Any], dict[str, Any]]]:
+Calls = Iterator[tuple[str, Callable[[], Any], dict[str, Any]]]
+
+
+def methods(owner: str, make: Callable[[], Any], calls: dict[str, dict[str, Any]]) -> Calls:
+    """Yield the methods of what is made anew for each call, by name, with arguments that they take."""
+    for method, arguments in calls.items():
+        yield f"{owner}.{method}", lambda method=method: getattr(make(), method), arguments
+
+
+def of_game(game: Any, options: Any, given: dict[str, Any]) -> Calls:
     """Yield the functions of a game module, each with arguments that it takes."""
     name = game.NAME
     players = options.num_players
@@ -138,6 +160,16 @@ def of_game(game: Any, options: Any, given: dict[str, Any]) -> Iterator[tuple[st
         lambda: game.Observer,
         {"rules": given["rules"], "views": given["views"], "record": "sheet"},
     )
+    observer = game.Observer(given["rules"], given["views"], "sheet")
+    row = np.zeros((1, size), np.float32)
+    yield f"{name}.Observer.write", lambda: observer.write, {"out": row}
+    yield f"{name}.Observer.write_first", lambda: observer.write_first, {"number": 1, "out": row}
+    record = game.parse_game(game.game_text(options, given["states"], []))
+    seen = {"record": record, "policy": None, "players": ["a"] * players, "game": game}
+    yield f"{name}.frames_of", lambda: frames_of, seen | {"seat": 0}
+    yield f"{name}.num_frames", lambda: num_frames, {"record": record, "game": game}
+    for made in (make_replay, replay_page):
+        yield f"{name}.{made.__name__}", lambda made=made: made, seen | {"title": None}
     layout = game.observation_layout(options)
     yield f"{name}.Layout.views", lambda: layout.views, {"observation": np.zeros(size, np.float32)}
     yield f"{name}.Layout[]", lambda: layout.__getitem__, {"name": layout.blocks[0].name}
@@ -152,7 +184,7 @@ def of_game(game: Any, options: Any, given: dict[str, Any]) -> Iterator[tuple[st
     yield f"{name}.Options", lambda: type(options), dict(vars(options))
 
 
-def of_names() -> Iterator[tuple[str, Callable[[], Any], dict[str, Any]]]:
+def of_names() -> Calls:
     """Yield what is asked about names and texts."""
     for name, value in (("gem", 0), ("question", 0), ("search_card", 0)):
         one = "card" if name == "search_card" else name
@@ -181,7 +213,7 @@ def of_names() -> Iterator[tuple[str, Callable[[], Any], dict[str, Any]]]:
     yield "sleuth.draw_belief", lambda: sleuth.draw_belief, {"options": OPTIONS, "view": SLEUTH["views"][0]}
 
 
-def of_beliefs() -> Iterator[tuple[str, Callable[[], Any], dict[str, Any]]]:
+def of_beliefs() -> Calls:
     """Yield what counts deals."""
     given = {"rules": SLEUTH["rules"], "views": SLEUTH["views"]}
     flags = {"everything": False, "now": False, "cap": 1000, "keep": 100, "sought": None, "exactly": True}
@@ -211,7 +243,7 @@ def first_legal(observations: Any, masks: Any) -> Any:
     return np.asarray(masks).argmax(axis=1)
 
 
-def of_players(folder: Path) -> Iterator[tuple[str, Callable[[], Any], dict[str, Any]]]:
+def of_players(folder: Path) -> Calls:
     """Yield policies, players and matches."""
     decision = {"views": SLEUTH["views"], "legal": SLEUTH["legal"], "seeds": np.array([1], np.uint64)}
     yield "Policy.act", lambda: POLICY.act, decision
@@ -253,81 +285,112 @@ def of_players(folder: Path) -> Iterator[tuple[str, Callable[[], Any], dict[str,
     yield "play_tournament", lambda: sleuth_env.play_tournament, several | {"keep": None, "greedy": False}
     table = {"game": sleuth, "options": OPTIONS, "num_games": 2, "bots": [], "seats": np.full((2, 3), -1)}
     yield "Table", lambda: sleuth_env.Table, table
+
+    def dealt() -> Any:
+        games = sleuth_env.Table(sleuth, OPTIONS, 2)
+        games.deal([0, 1], np.array([1, 2], np.uint64))
+        return games
+
+    rows = {"rows": [0]}
+    calls = {
+        **dict.fromkeys(
+            ("decision_seeds", "ends", "leave", "legal", "remind", "renumber", "settled", "standings"), rows
+        ),
+        "deal": rows | {"seeds": np.array([3], np.uint64)},
+        "step": rows | {"actions": [dealt().legal([0])[0].argmax()]},
+        "views": rows | {"seats": [0]},
+    }
+    yield from methods("Table", dealt, calls)
+    result = sleuth_env.play_tournament(**several)
+    yield "TournamentResult.share", lambda: result.share, {"player": "random", "other": "cautious"}
     yield "bound", lambda: sleuth_env.bound, {"face": sleuth_env.GameVectorEnv, "game": sleuth}
 
 
-def of_environments() -> Iterator[tuple[str, Callable[[], Any], dict[str, Any]]]:
-    """Yield the environments and their methods."""
+def begun(make: Callable[[], Any], **settings: Any) -> Callable[[], Any]:
+    """Return what makes an environment that has been reset."""
+
+    def begin() -> Any:
+        env = make()
+        env.reset(**settings)
+        return env
+
+    return begin
+
+
+def of_every_seat(name: str, module: Any) -> Calls:
+    """Yield the environments in which every seat is a learner's."""
     made = {"render_mode": None, "record": "sheet", "viewpoint": None, "max_cycles": None}
-    for name, module in (("sleuth", sleuth_v0), ("holmes", holmes_v0)):
-        yield f"{name}.env", lambda module=module: module.env, made | FEW
-        raw = module.raw_env(**FEW)
-        raw.reset(seed=1)
+    yield f"{name}.env", lambda: module.env, made | FEW
+    raw = begun(lambda: module.raw_env(**FEW), seed=1)
+    asked = ("observe", "belief", "action_mask", "view", "action_space", "observation_space")
+    calls = {
+        **{method: {"agent": "player_0"} for method in asked},
+        "reset": {"seed": 1, "options": None},
+        "step": {"action": int(raw().action_mask(raw().agent_selection).argmax())},
+        "last": {"observe": True},
+        "forfeit": {"reward": -1.0},
+        "set_state": {"state": raw().get_state()},
+    }
+    yield from methods(f"{name}.raw_env", raw, calls)
+    vector_class = module.SleuthVectorEnv if name == "sleuth" else module.HolmesVectorEnv
+    arguments = {"num_envs": 2, "record": "sheet", "copy": True, "threads": 1}
+    yield f"{name}.VectorEnv", lambda: vector_class, arguments | FEW
+    dealt = begun(lambda: vector_class(2, **FEW), seed=1)
+    calls = {
+        "reset": {"seed": 1, "options": None},
+        "step": {"actions": dealt().action_masks().argmax(axis=1)},
+        "set_state": {"state": dealt().get_state()},
+    }
+    yield from methods(f"{name}.VectorEnv", dealt, calls)
 
-        def fresh(module: Any = module) -> Any:
-            env = module.raw_env(**FEW)
-            env.reset(seed=1)
-            return env
 
-        for method, arguments in {
-            "reset": {"seed": 1, "options": None},
-            "step": {"action": int(raw.action_mask(raw.agent_selection).argmax())},
-            "observe": {"agent": "player_0"},
-            "action_mask": {"agent": "player_0"},
-            "view": {"agent": "player_0"},
-            "action_space": {"agent": "player_0"},
-            "observation_space": {"agent": "player_0"},
-            "forfeit": {"reward": -1.0},
-            "set_state": {"state": raw.get_state()},
-        }.items():
-            yield f"{name}.raw_env.{method}", lambda method=method, fresh=fresh: getattr(fresh(), method), arguments
-        opponents = "cautious"
-        solo = {"opponents": opponents, "learner_seat": 0, "record": "sheet", "render_mode": None}
-        yield f"{name}.SoloEnv", lambda module=module: module.SoloEnv, solo | FEW
-        yield f"{name}.SoloVectorEnv", lambda module=module: module.SoloVectorEnv, solo | FEW | {"num_envs": 2}
-        vector_class = module.SleuthVectorEnv if name == "sleuth" else module.HolmesVectorEnv
-        vector_arguments = {"num_envs": 2, "record": "sheet", "copy": True, "threads": 1}
-        yield f"{name}.VectorEnv", lambda vector_class=vector_class: vector_class, vector_arguments | FEW
+def of_one_seat(name: str, module: Any) -> Calls:
+    """Yield the environments in which one seat is a learner's."""
+    solo = {"opponents": "cautious", "learner_seat": 0, "record": "sheet", "render_mode": None}
+    yield f"{name}.SoloEnv", lambda: module.SoloEnv, solo | FEW
+    yield f"{name}.SoloVectorEnv", lambda: module.SoloVectorEnv, solo | FEW | {"num_envs": 2}
+    alone = begun(lambda: module.SoloEnv(opponents="cautious", learner_seat=0, **FEW), seed=1)
+    calls = {
+        "reset": {"seed": 1, "options": None},
+        "step": {"action": int(alone().action_masks().argmax())},
+        "set_state": {"state": alone().get_state()},
+    }
+    yield from methods(f"{name}.SoloEnv", alone, calls)
+    several = begun(lambda: module.SoloVectorEnv(2, opponents="cautious", **FEW), seed=1)
+    calls = {
+        "call": {"name": "action_masks"},
+        "get_attr": {"name": "options"},
+        "reset": {"seed": 1, "options": None},
+        "set_state": {"state": several().get_state()},
+        "step": {"actions": several().action_masks().argmax(axis=1)},
+    }
+    yield from methods(f"{name}.SoloVectorEnv", several, calls)
+    yield f"{name}.TextEnv", lambda: sleuth_env.TextEnv, {"game": name, "opponents": "random", "seat": 0} | FEW
+    asked = begun(lambda: sleuth_env.TextEnv(name, "random", **FEW), seed=1)
+    yield from methods(
+        f"{name}.TextEnv", asked, {"reset": {"seed": 1}, "observe": {"agent": "player_0"}, "step": {"answer": "pass"}}
+    )
 
-        many = {"num_envs": 2, "opponents": ["random", "cautious"], "shares": [1, 2], "learner_seat": 0, "seed": 1}
-        more = {"record": None, "max_cycles": None, "render_mode": None, "illegal": "raise", "observation": "vector"}
-        vec_class = module.SleuthVecEnv if name == "sleuth" else module.HolmesVecEnv
-        yield f"{name}.VecEnv", lambda vec_class=vec_class: vec_class, many | more | FEW
-        yield (
-            f"{name}.VecEnv.set_opponents",
-            lambda vec_class=vec_class: vec_class(2, **FEW).set_opponents,
-            {"opponents": ["random"], "shares": [1]},
-        )
-        game = {"game": name, "opponents": "random", "seat": 0}
-        yield f"{name}.TextEnv", lambda: sleuth_env.TextEnv, game | FEW
 
-        def asked(name: str = name) -> Any:
-            env = sleuth_env.TextEnv(name, "random", **FEW)
-            env.reset(seed=1)
-            return env
-
-        yield f"{name}.TextEnv.reset", lambda asked=asked: asked().reset, {"seed": 1}
-        yield f"{name}.TextEnv.step", lambda asked=asked: asked().step, {"answer": "pass"}
-
-        def dealt(vector_class: Any = vector_class) -> Any:
-            env = vector_class(2, **FEW)
-            env.reset(seed=1)
-            return env
-
-        yield f"{name}.VectorEnv.reset", lambda dealt=dealt: dealt().reset, {"seed": 1, "options": None}
-        first = dealt().action_masks().argmax(axis=1)
-        yield f"{name}.VectorEnv.step", lambda dealt=dealt: dealt().step, {"actions": first}
-        yield f"{name}.VectorEnv.set_state", lambda dealt=dealt: dealt().set_state, {"state": dealt().get_state()}
-
-        def alone(module: Any = module) -> Any:
-            env = module.SoloEnv(opponents="cautious", learner_seat=0, **FEW)
-            env.reset(seed=1)
-            return env
-
-        yield f"{name}.SoloEnv.reset", lambda alone=alone: alone().reset, {"seed": 1, "options": None}
-        action = int(alone().action_masks().argmax())
-        yield f"{name}.SoloEnv.step", lambda alone=alone: alone().step, {"action": action}
-        yield f"{name}.SoloEnv.set_state", lambda alone=alone: alone().set_state, {"state": alone().get_state()}
+def of_learners(name: str, module: Any) -> Calls:
+    """Yield the environment of Stable-Baselines3."""
+    many = {"num_envs": 2, "opponents": ["random", "cautious"], "shares": [1, 2], "learner_seat": 0, "seed": 1}
+    more = {"record": None, "max_cycles": None, "render_mode": None, "illegal": "raise", "observation": "vector"}
+    vec_class = module.SleuthVecEnv if name == "sleuth" else module.HolmesVecEnv
+    yield f"{name}.VecEnv", lambda: vec_class, many | more | FEW
+    learners = begun(lambda: vec_class(2, **FEW))
+    calls = {
+        "env_is_wrapped": {"wrapper_class": Strange, "indices": None},
+        "env_method": {"method_name": "action_masks", "indices": [0]},
+        "get_attr": {"attr_name": "seat", "indices": 0},
+        "render": {"mode": None},
+        "seed": {"seed": 1},
+        "set_attr": {"attr_name": "illegal", "value": "raise", "indices": None},
+        "set_opponents": {"opponents": ["random"], "shares": [1]},
+        "set_state": {"state": learners().get_state()},
+        "step_async": {"actions": learners().action_masks().argmax(axis=1)},
+    }
+    yield from methods(f"{name}.VecEnv", learners, calls)
 
 
 def all_calls(folder: Path) -> dict[str, tuple[Callable[[], Any], dict[str, Any]]]:
@@ -338,7 +401,11 @@ def all_calls(folder: Path) -> dict[str, tuple[Callable[[], Any], dict[str, Any]
         of_names(),
         of_beliefs(),
         of_players(folder),
-        of_environments(),
+        *(
+            part(name, module)
+            for name, module in (("sleuth", sleuth_v0), ("holmes", holmes_v0))
+            for part in (of_every_seat, of_one_seat, of_learners)
+        ),
     )
     for part in parts:
         for name, function, arguments in part:
@@ -429,6 +496,32 @@ def test_every_public_function_is_called(calls: dict[str, Any]) -> None:
             found = getattr(game, name)
             if callable(found) and not isinstance(found, type) and name not in ("relations", "set_up"):
                 assert f"{game.NAME}.{name}" in calls or name in calls, name
+
+
+# The objects of the table, by their classes, and what they have that is not for users to call.
+OBJECTS = {
+    "sleuth.raw_env": sleuth_v0.raw_env,
+    "sleuth.SoloEnv": sleuth_v0.SoloEnv,
+    "sleuth.SoloVectorEnv": sleuth_v0.SoloVectorEnv,
+    "sleuth.VectorEnv": sleuth_v0.SleuthVectorEnv,
+    "sleuth.VecEnv": sleuth_v0.SleuthVecEnv,
+    "sleuth.TextEnv": sleuth_env.TextEnv,
+    "sleuth.Observer": sleuth.Observer,
+    "Table": sleuth_env.Table,
+    "Policy": Policy,
+    "Worlds": deduction.Worlds,
+    "TournamentResult": sleuth_env.TournamentResult,
+}
+NOT_METHODS = {"sleuth.SoloEnv.close", "sleuth.SoloVectorEnv.close", "sleuth.VectorEnv.close_extras"}
+
+
+def test_every_public_method_with_arguments_is_called(calls: dict[str, Any]) -> None:
+    for owner, made in OBJECTS.items():
+        for name in dir(made):
+            method = getattr(inspect.getattr_static(made, name), "__func__", inspect.getattr_static(made, name))
+            is_own = inspect.isfunction(method) and method.__module__.startswith("sleuth_env")
+            if is_own and not name.startswith("_") and len(inspect.signature(method).parameters) > 1:
+                assert f"{owner}.{name}" in calls or f"{owner}.{name}" in NOT_METHODS
 
 
 PARTS = {

@@ -188,6 +188,14 @@ def test_seeds_settle_games_and_those_that_follow() -> None:
     assert [env.reset(seed=5).text, env.reset().text] == texts
 
 
+@pytest.mark.parametrize("answer", ["exchange", '{"action": "exchange"}'])
+def test_an_answer_may_be_followed_by_much_empty_space(answer: str) -> None:
+    options = sleuth.Options(num_players=3)
+    legal = np.ones(sleuth.num_actions(options))
+    for space in ("\n" * 200_000, " " * 200_000):
+        assert read_answer(answer + space, options, legal) == sleuth.parse_action("exchange", options)
+
+
 @pytest.mark.parametrize("name", ["sleuth", "holmes"])
 def test_copies_and_pickles_go_on_as_it_does(name: str) -> None:
     env = TextEnv(name, opponents="random", num_players=3, max_turns=25)

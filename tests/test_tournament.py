@@ -144,10 +144,9 @@ def test_the_mean_of_a_row_of_the_cross_table_is_that_of_its_cells() -> None:
 
 def test_who_does_not_take_part_has_no_share() -> None:
     result = play_tournament(sleuth, SHORT, ["random", "cautious"], 1)
-    with pytest.raises(KeyError):
-        result.share("random", "random")
-    with pytest.raises(KeyError):
-        result.share("random", "sheet")
+    for other in ("random", "sheet"):
+        with pytest.raises(MatchError, match=f"must be two of random, cautious, got 'random' and '{other}'"):
+            result.share("random", other)
 
 
 def test_equal_players_win_equally_often(tmp_path: Path) -> None:

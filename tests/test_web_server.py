@@ -684,6 +684,24 @@ def test_a_server_that_is_killed_goes_on_with_the_same_tables(game: str, bot: st
         assert json.loads(tables[-1])["decision"] == 8
 
 
+def test_text_that_is_none_ends_a_connection_without_a_word_in_the_log(tmp_path: Path) -> None:
+    with process(tmp_path) as (run, address):
+        (link,) = make_table(address, "sleuth", ["person", "sheet", "sheet"])
+
+        async def send() -> None:
+            async with connect(address, link) as connection:
+                await next_of(connection, "table")
+                await connection.send(b"\xff\xfe", text=True)
+                await until_the_end(connection)
+                assert connection.close_code == 1007
+
+        asyncio.run(send())
+        run.send_signal(signal.SIGTERM)
+        assert run.wait(PATIENCE) == 143
+        assert run.stderr is not None
+        assert run.stderr.read().splitlines() == ["sleuth: interrupted"]
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_server_ends_when_it_is_asked_to(number: int, code: int, tmp_path: Path) -> None:
     with process(tmp_path) as (run, address):

@@ -250,6 +250,8 @@ def why_not_writable(name: str) -> str:
     place = path if path.exists() else path.parent
     if not place.exists():
         return "its folder does not exist"
+    if place == path.parent and not place.is_dir():
+        return "what should be its folder is none"
     about = place.stat()
     if path.is_dir():
         return "it is a folder"

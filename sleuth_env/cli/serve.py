@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import ipaddress
+import logging
 import os
 import socket
 import sys
@@ -167,7 +168,7 @@ def _serve(lobby: Lobby, listening: socket.socket, origins: Sequence[str], hosts
     import uvicorn
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-    from ..web.connections import impatient, most_connections
+    from ..web.connections import impatient, is_our_fault, most_connections
     from ..web.server import make_app
 
     app: Any = make_app(lobby, origins, hosts)
@@ -185,4 +186,5 @@ def _serve(lobby: Lobby, listening: socket.socket, origins: Sequence[str], hosts
         timeout_graceful_shutdown=GRACE,
         lifespan="on",
     )
+    logging.getLogger("uvicorn.error").addFilter(is_our_fault)
     uvicorn.Server(config).run([listening])

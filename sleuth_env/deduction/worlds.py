@@ -117,8 +117,8 @@ class Worlds:
     ) -> None:
         evidence = self.evidence = _checked_evidence(evidence)
         self.num_cards = check_number("num_cards", num_cards, 1, MAX_CARDS, EvidenceError)
-        if int(evidence["cards"][0]) >> num_cards:
-            checked_cards(cards_of(evidence["cards"][0]), num_cards)
+        if int(evidence["cards"][0]) >> self.num_cards:
+            checked_cards(cards_of(evidence["cards"][0]), self.num_cards)
         orders = _checked_orders(orders, evidence)
         cap, keep = _checked_states(cap, keep)
         seed = check_number("seed", seed, 0, 2**64 - 1, EvidenceError)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from ..actions import IllegalAction, refusal
-from ..checks import check_choice, check_number, check_real, check_seed
+from ..checks import check_choice, check_flag, check_number, check_real, check_seed
 from ..game import (
     NO_GAME,
     TERMINATED,
@@ -321,11 +321,12 @@ class GameEnv(Bound, AECEnv[str, Observation, int]):  # type: ignore[misc] # Pet
 
         Raises:
             gymnasium.error.ResetNeeded: no game has begun, or every agent has left it.
+            ValueError: ``observe`` is not True or False.
         """
         self._must_be_reset()
         if not self.agents:
             raise gymnasium.error.ResetNeeded("every agent has left: call reset() for a new game")
-        return super().last(observe)  # type: ignore[no-any-return]
+        return super().last(check_flag("observe", observe))  # type: ignore[no-any-return]
 
     def observation_space(self, agent: str | int) -> spaces.Dict:
         """Return the space of an agent's observations, the same object each time."""

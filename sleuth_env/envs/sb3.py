@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..actions import ILLEGAL_REWARD, ON_ILLEGAL, action_numbers
-from ..checks import called_by, check_choice, check_seed, shown
+from ..checks import called_by, check_choice, check_seed, check_text, shown
 from ..game import TRUNCATED, Game, Transcribed, load_game, make_options, needed
 from ..matches.players import Players
 from ..matches.rating import win_shares
@@ -260,6 +260,7 @@ class LearnerGames(Bound):
             AttributeError: there is no such method.
         """
         rows = self._indices(indices)
+        check_text("method_name", method_name)
         of_each: dict[str, Callable[..., Any]] = {
             "action_masks": lambda: self._of_some(rows, self.action_masks()),
             "render": lambda: self._of_some(rows, self._drawings()),
@@ -270,7 +271,7 @@ class LearnerGames(Bound):
         method = of_each.get(method_name)
         if method is None:
             self._must_be_all(f"{method_name}()", rows)
-            result = getattr(self, method_name)(*args, **kwargs)
+            result = self._own(method_name)(*args, **kwargs)
             return [result for _ in rows]
         # Learners ask for masks in every step: without arguments nothing can be wrong with them.
         if args or kwargs:
@@ -297,12 +298,23 @@ class LearnerGames(Bound):
         return seen[row] if self.observation == "vector" else {name: array[row] for name, array in seen.items()}
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute of some environments; ``seat`` is each one's own, the others they share."""
+        """Return an attribute of some environments; ``seat`` is each one's own, the others they share.
+
+        Raises:
+            ValueError: there are no such environments.
+            AttributeError: they have no such attribute.
+        """
         rows = self._indices(indices)
-        if attr_name == "seat":
+        if check_text("attr_name", attr_name) == "seat":
             return [int(seat) for seat in self.table.learners[rows]]
-        value = getattr(self, attr_name)
+        value = self._own(attr_name)
         return [value for _ in rows]
+
+    def _own(self, name: str) -> Any:
+        """Return what all environments share."""
+        if not hasattr(self, name):
+            raise AttributeError(f"the games of a {type(self).__name__} have no {shown(name)}")
+        return getattr(self, name)
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Set an attribute, which all environments share and only all together can change.
@@ -316,8 +328,8 @@ class LearnerGames(Bound):
         """
         rows = self._indices(indices)
         legal = "render_mode, illegal, opponents"
-        if attr_name not in ("render_mode", "illegal", "opponents"):
-            raise ValueError(f"{attr_name!r} cannot be set: what can be set is {legal}; got {shown(value)}")
+        if check_text("attr_name", attr_name) not in ("render_mode", "illegal", "opponents"):
+            raise ValueError(f"{shown(attr_name)} cannot be set: what can be set is {legal}; got {shown(value)}")
         self._must_be_all(attr_name, rows)
         if attr_name == "opponents":
             self.set_opponents(value)
@@ -383,7 +395,7 @@ class LearnerGames(Bound):
             chosen = np.atleast_1d(self._rows if indices is None else self._rows[indices])
             if chosen.ndim > 1:
                 raise IndexError("several lists in one")
-        except (IndexError, TypeError, ValueError):
+        except (IndexError, TypeError, ValueError, OverflowError):
             raise ValueError(
                 f"indices must be environments from 0 to {len(self._rows) - 1}, got {shown(indices)}"
             ) from None

@@ -44,7 +44,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from ..actions import ILLEGAL_REWARD, ON_ILLEGAL, IllegalAction, action_numbers
-from ..checks import check_choice, check_number, check_seed
+from ..checks import check_choice, check_number, check_seed, check_text, shown
 from ..game import NO_ACTION, TERMINATED, TRUNCATED, Transcribed, make_options, needed
 from ..matches.players import Players
 from .binding import Bound
@@ -444,10 +444,11 @@ class GameSoloVectorEnv(_Solo, VectorEnv[Any, NDArray[np.int64], Any]):
         For instance ``call("action_masks")``, ``call("options")``.
 
         Raises:
+            ValueError: the name is no text.
             AttributeError: there is none of that name, or it is one that moves a game, which goes
                 for all games together only.
         """
-        if name in ("action_masks", "reveal", "render"):
+        if check_text("name", name) in ("action_masks", "reveal", "render"):
             return tuple(getattr(self, name)(*args, **kwargs))
         if name == "seat":
             return tuple(self.seat.tolist())
@@ -461,7 +462,7 @@ class GameSoloVectorEnv(_Solo, VectorEnv[Any, NDArray[np.int64], Any]):
             "observation": self.observation,
         }
         if name not in shared:
-            raise AttributeError(f"the games of a {type(self).__name__} have no {name!r} of their own")
+            raise AttributeError(f"the games of a {type(self).__name__} have no {shown(name)} of their own")
         return (shared[name],) * self.num_envs
 
     def get_attr(self, name: str) -> tuple[Any, ...]:

@@ -80,7 +80,7 @@ class TextEnv:
         self.options = make_options(played, options, taker=type(self))
         count = self.options.num_players
         self.agents = [player_name(number) for number in range(count)]
-        check_number("seat", seat, 0, count - 1)
+        own = check_number("seat", seat, 0, count - 1)
         bots: list[Any] = []
         seats = np.full(count, LEARNER_SEAT)
         if opponents is not None:
@@ -88,7 +88,7 @@ class TextEnv:
             if len(players) != count - 1:
                 raise ValueError(f"opponents must be one for all, or a list of {count - 1}, got {shown(opponents)}")
             bots = make_players(played, self.options, players)
-            seats[(seat + np.arange(1, count)) % count] = np.arange(count - 1)
+            seats[(own + np.arange(1, count)) % count] = np.arange(count - 1)
         self.table = Table(played, self.options, 1, bots, seats)
         self._stream = np.random.default_rng()
         self._refused = 0
@@ -113,7 +113,7 @@ class TextEnv:
         """
         if self._last is None:
             raise ValueError(NO_GAME)
-        if agent not in self.agents:
+        if not isinstance(agent, str) or agent not in self.agents:
             raise ValueError(f"agent must be one of {', '.join(self.agents)}, got {shown(agent)}")
         seat = self.agents.index(agent)
         acts = int(self.table.actors[0]) == seat and not self._last.done

@@ -234,6 +234,6 @@ def new_states(num_games: int) -> np.ndarray:
     Raises:
         ValueError: this is not a number of games, 0 or more that fit into memory.
     """
-    check_fits("num_games", check_number("num_games", num_games, 0), STATE.itemsize)
+    number = check_fits("num_games", check_number("num_games", num_games, 0), STATE.itemsize)
     # As plain bytes: NumPy copies records field by field.
-    return BLANK.view(f"V{STATE.itemsize}").repeat(num_games).view(STATE)
+    return BLANK.view(f"V{STATE.itemsize}").repeat(number).view(STATE)

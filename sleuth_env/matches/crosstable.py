@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import shown
 from .match import num_rotations
 from .rating import Failure, FinishedGames, share_interval, win_shares
 from .schedule import Plan, Shard, games_a_deal, pair_tables, seats_of
+from .seating import MatchError
 from .strengths import Strength, strengths
 from .tournament_file import Played
 
@@ -125,12 +127,13 @@ class TournamentResult:
         """Return the win share of a player against another one, see `PairResult`.
 
         Raises:
-            KeyError: they did not play against each other.
+            MatchError: they did not play against each other.
         """
-        for pair in self.pairs:
+        for pair in self.pairs if isinstance(player, str) and isinstance(other, str) else ():
             if player != other and {player, other} == set(pair.players):
                 return pair.shares[pair.players.index(player)]
-        raise KeyError(player, other)
+        names = ", ".join(dict.fromkeys(name for pair in self.pairs for name in pair.players))
+        raise MatchError(f"player and other must be two of {names}, got {shown(player)} and {shown(other)}")
 
 
 def sum_up_tournament(plan: Plan, game: str, num_deals: int, played: Mapping[Shard, Played]) -> TournamentResult:

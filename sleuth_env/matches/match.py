@@ -114,7 +114,7 @@ def play_match(
             raise MatchError(f"save must be a function save(number, text, names), or None, got {shown(save)}")
         needed(game, Transcribed)
     with _pool(workers, ray) as pool:
-        return _match(pool, game, options, players, texts, int(num_deals), int(seed), progress, batch_size, save)
+        return _match(pool, game, options, players, texts, int(num_deals), int(seed), progress, int(batch_size), save)
 
 
 def evaluate(

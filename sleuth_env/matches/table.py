@@ -117,17 +117,17 @@ class Table(OfGame):
                 f"got {described(seats)}"
             )
         self.seats[:] = numbers
-        self.states = game.new_states(num_games)
-        self.decisions = np.zeros((num_games, self.num_players), np.int64)
-        self.last_actions = np.full(num_games, NO_ACTION)
-        self.returns = np.zeros((num_games, self.num_players))
-        self.games = np.full(num_games, -1, np.int64)
+        self.states = game.new_states(number)
+        self.decisions = np.zeros((number, self.num_players), np.int64)
+        self.last_actions = np.full(number, NO_ACTION)
+        self.returns = np.zeros((number, self.num_players))
+        self.games = np.full(number, -1, np.int64)
         self._counted = 0
         self._copies = Copies()
-        self._left = np.zeros(num_games, np.bool_)
-        self._streams = np.zeros((num_games, self.num_players), np.uint64)
-        self._all = np.arange(num_games)
-        self._nothing = np.full(num_games, NO_ACTION)
+        self._left = np.zeros(number, np.bool_)
+        self._streams = np.zeros((number, self.num_players), np.uint64)
+        self._all = np.arange(number)
+        self._nothing = np.full(number, NO_ACTION)
         self._num_actions = game.num_actions(options)
 
     @property
@@ -397,8 +397,9 @@ class Table(OfGame):
         self._kernels.standings(self.rules, states, places)
         return places
 
-    def decision_seeds(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
+    def decision_seeds(self, rows: ArrayLike) -> NDArray[np.uint64]:
         """Return the random bits that belong to the next decision of some games (u8 [K])."""
+        rows = self._chosen(rows)
         actors = self.actors[rows]
         number = self.decisions[rows, actors].astype(np.uint64) + np.uint64(1)
         return mixed_rows(self._streams[rows, actors] + number * GAMMA)

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_choice, check_number, check_path, shown
+from ..checks import check_choice, check_number, check_path, check_text, shown
 from ..doors import ANY, ArrayError, array, decision, is_array
 from ..files import write_atomically
 from ..game import GAMES, Game, OfGame, check_game, check_options, load_game
@@ -108,9 +108,7 @@ class Policy(OfGame):
         self.network = network
         self.greedy: bool = check_choice("greedy", greedy, (False, True), PolicyError)
         self.steps = check_number("steps", steps, 0, error=PolicyError)
-        if not isinstance(name, str):
-            raise PolicyError(f"name must be a text, got {shown(name)}")
-        self.name = name
+        self.name = check_text("name", name, PolicyError)
         network.fit(game, options, record)
         self.rules = game.make_rules(options)
         self._num_actions = game.num_actions(options)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import shown
+from ..checks import check_text, shown
 from ..doors import decision
 from ..game import DEFAULT_GAME, Game, OfGame, check_game, check_options, game_of, load_game
 from .mlp import Layer, Mlp
@@ -82,17 +82,11 @@ def policy_from_torch(
     [64]
     """
     game = _game_for(options, game)
-    _check_name(name)
+    check_text("name", name, PolicyError)
     record = game.RECORDS[0] if record is None else record
     policy = Policy(game, options, record, _mlp([network], name), False, steps, name)
     _check_same(policy, lambda observations: _applied(network, observations, name))
     return policy
-
-
-def _check_name(name: Any) -> None:
-    """Check what tables and messages are to call a policy."""
-    if not isinstance(name, str):
-        raise PolicyError(f"name must be a text, got {shown(name)}")
 
 
 def policy_from_sb3(
@@ -112,7 +106,7 @@ def policy_from_sb3(
             normalised observations.
     """
     game = _game_for(options, game)
-    _check_name(name)
+    check_text("name", name, PolicyError)
     if not hasattr(getattr(model, "policy", model), "observation_space"):
         raise PolicyError(f"model must be one of Stable-Baselines3 or sb3-contrib, got {shown(model)}")
     normalised = getattr(model, "get_vec_normalize_env", lambda: None)()

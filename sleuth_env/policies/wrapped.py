@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..checks import called_by, check_choice, shown, takes
+from ..checks import called_by, check_choice, check_text, shown, takes
 from ..doors import decision, described, numbers_of
 from ..game import DEFAULT_GAME, Game, OfGame, check_game, check_options, load_game
 from .policy_file import PolicyError
@@ -49,9 +49,7 @@ def wrap_policy(
     record = game.RECORDS[0] if record is None else record
     check_choice("record", record, game.RECORDS, PolicyError)
     called = getattr(function, "__name__", type(function).__name__) if name is None else name
-    if not isinstance(called, str):
-        raise PolicyError(f"name must be a text, got {shown(called)}")
-    player = WrappedPolicy(game, function, record, called)
+    player = WrappedPolicy(game, function, record, check_text("name", called, PolicyError))
     if not takes(function, 2, *player.named):
         raise PolicyError(
             f"{called} must take observations and masks, and may take seeds by this name, "

@@ -7,6 +7,7 @@ could not be kept.
 from __future__ import annotations
 
 import asyncio
+import logging
 from contextlib import suppress
 from typing import Any
 
@@ -33,6 +34,14 @@ def most_connections() -> int:
             soft = most
     files = MOST_FILES if soft == resource.RLIM_INFINITY else soft
     return max(files - SPARE, files // 2)
+
+
+def is_our_fault(record: logging.LogRecord) -> bool:
+    """Return whether a line of uvicorn's log is about more than what somebody has sent wrongly.
+
+    Text that is none ends its connection with a code that says so. Whoever sends it shall not fill the log.
+    """
+    return record.exc_info is None or not isinstance(record.exc_info[1], UnicodeDecodeError)
 
 
 def impatient(protocol: Any, most: int, patience: float = PATIENCE) -> type:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checks import check_number, check_text, is_collection, shown
 from ..game import (
     Game,
     Kernels,
@@ -21,6 +22,7 @@ from ..game import (
     Told,
     Transcribed,
     Worded,
+    check_game,
     game_of,
     kernels_of,
     load_game,
@@ -28,9 +30,12 @@ from ..game import (
     needed,
 )
 from ..policies.policy import Policy
+from ..policies.policy_file import PolicyError
 from .messages import NO_DECISION, odds, table_seen
 
 Frame = dict[str, Any]
+# What a game has that was read from its text.
+PARTS_OF_RECORD = ("options", "states", "actions", "last_state")
 # Decimals of a policy's probabilities.
 DECIMALS = 4
 # What is counted of a view, which takes longest.
@@ -117,10 +122,14 @@ def make_replay(
         progress: is called with the number of frames made since the last call.
 
     Raises:
+        ValueError: an argument is something else.
         MissingPartError: the game cannot be told, worded or shown on a board.
         PolicyError: the policy cannot play under the game's options.
     """
     played = _replayed(record, policy, players, game)
+    title = played.game.board.TITLE if title is None else check_text("title", title)
+    if progress is not None and not callable(progress):
+        raise ValueError(f"progress must be a function of a number of frames, or None, got {shown(progress)}")
     telling = played.game.telling
     board = played.game.board
     num_steps = len(played.ends) - 1
@@ -131,7 +140,7 @@ def make_replay(
     finished = record.last_state["actor"] < 0
     return Replay(
         game=name_of(played.game),
-        title=board.TITLE if title is None else title,
+        title=title,
         options=asdict(record.options),
         players=played.players,
         policy="" if policy is None else policy.name,
@@ -153,17 +162,31 @@ def frames_of(
 ) -> list[Frame]:
     """Return what one seat sees after each step of a game, [S], see `make_replay`."""
     played = _replayed(record, policy, players, game)
+    seat = check_number("seat", seat, 0, played.num_players - 1)
     return _frames(played, seat, _story(played, seat).views, None)
 
 
 def num_frames(record: Any, game: Game) -> int:
     """Return the number of frames of a replay, in which `make_replay` counts its progress."""
-    steps: int = needed(game, Told).telling.num_steps(record) + 1
+    _check_record(record)
+    steps: int = needed(check_game(game), Told).telling.num_steps(record) + 1
     return steps * int(record.options.num_players)
 
 
+def _check_record(record: Any) -> None:
+    if isinstance(record, type) or not all(hasattr(record, part) for part in PARTS_OF_RECORD):
+        raise ValueError(f"record must be a game, as parse_game returns it, got {shown(record)}")
+
+
 def _replayed(record: Any, policy: Policy | None, players: Sequence[str], game: Game | None) -> _Played:
-    game = load_game(game_of(record.options)) if game is None else game
+    _check_record(record)
+    game = load_game(game_of(record.options)) if game is None else check_game(game)
+    if policy is not None and not (hasattr(policy, "probabilities") and hasattr(policy, "seated")):
+        raise PolicyError(f"policy must be one that load_policy returns, got {shown(policy)}")
+    number = record.options.num_players
+    named: list[Any] = list(players) if is_collection(players) else [players]
+    if named and (len(named) != number or not all(isinstance(name, str) for name in named)):
+        raise ValueError(f"players must be {number} texts, one for each seat, or none, got {shown(players)}")
     for part in (Told, Worded, OnBoard, Transcribed):
         needed(game, part)
     options = record.options
@@ -176,7 +199,7 @@ def _replayed(record: Any, policy: Policy | None, players: Sequence[str], game: 
         ends=needed(game, Told).telling.step_ends(record),
         actions=[game.action_name(action, options) for action in range(game.num_actions(options))],
         policy=None if policy is None else policy.seated(options),
-        players=list(players) or [""] * options.num_players,
+        players=named or [""] * number,
     )
 
 

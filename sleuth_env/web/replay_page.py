@@ -46,6 +46,7 @@ def replay_page(
         progress: is called with the number of frames made since the last call, see `num_frames`.
 
     Raises:
+        ValueError: an argument is something else.
         MissingPartError: the game cannot be told, worded or shown on a board.
         PolicyError: the policy cannot play under the game's options.
 
