@@ -82,8 +82,8 @@ def names_file(text: str) -> bool:
 def pretrained_names(game: str = "") -> list[str]:
     """Return the names of the policies that come with the package: those of a game, or all.
 
-    >>> pretrained_names("sleuth")
-    ['pretrained:sleuth-3p', 'pretrained:sleuth-4p', 'pretrained:sleuth-5p']
+    >>> pretrained_names("holmes")
+    ['pretrained:holmes-3p', 'pretrained:holmes-4p']
     """
     files = PRETRAINED_FOLDER.glob(f"{game}-*{SUFFIX}" if game else f"*{SUFFIX}")
     return sorted(f"{PRETRAINED}{path.name.removesuffix(SUFFIX)}" for path in files)
