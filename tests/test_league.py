@@ -70,6 +70,15 @@ def test_a_snapshot_begins_with_the_rating_of_the_learner_and_stays_when_it_has_
     assert "old" in league.members
 
 
+def test_the_first_bot_stays_the_zero_where_others_have_come_for_it():
+    league = league_of("random", "sheet")
+    league.count([(["random", "sheet", LEARNER_PLAYER], won_by(1, 3))] * 50)
+    league.enter(["sheet", "cautious"])
+    league.count([(["sheet", "cautious", LEARNER_PLAYER], won_by(0, 3))] * 50)
+    assert league.rating("random") == 0
+    assert league.rating("sheet") > 100
+
+
 def test_nobody_is_rated_for_a_game_that_nobody_has_won():
     players = np.array([[0, 1, 0], [1, 1, 0], [0, 0, 1]])
     shares = np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.0, 0.5]])
