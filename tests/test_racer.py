@@ -183,7 +183,7 @@ def test_too_few_games_to_learn_from_leave_the_file_as_it_is(
             "separated by commas, got 'nope'",
         ),
         *(
-            (["--players", wrong], "argument --players: must be some of 3, 4, 5, separated by commas, got")
+            (["--players", wrong], "argument --players: must be some of 3, 4, 5, 6, 7, separated by commas, got")
             for wrong in ("9", "x", "", "3,")
         ),
     ],
