@@ -283,7 +283,7 @@ class Table(OfGame):
         if players[-1] >= len(self.bots):
             raise MatchError(f"there are {len(self.bots)} bots, and a seat of number {players[-1]}")
         states = self._take(rows)
-        seeds = self.decision_seeds(rows)
+        seeds = self._seeds_of(rows)
         actions = np.zeros(len(rows), np.int64)
         starts = [0, *((players[1:] != players[:-1]).nonzero()[0] + 1).tolist(), len(rows)]
         for start, end in pairwise(starts):
@@ -313,7 +313,7 @@ class Table(OfGame):
         for number, bot in enumerate(self.bots):
             mine = rows[players == number]
             if len(mine) and remembers(bot):
-                self._ask(bot, mine, self._take(mine), self.decision_seeds(mine))
+                self._ask(bot, mine, self._take(mine), self._seeds_of(mine))
 
     def step(self, rows: ArrayLike, actions: ArrayLike) -> NDArray[np.bool_]:
         """Take learners' decisions; bots do not answer before `play_on`.
@@ -399,7 +399,9 @@ class Table(OfGame):
 
     def decision_seeds(self, rows: ArrayLike) -> NDArray[np.uint64]:
         """Return the random bits that belong to the next decision of some games (u8 [K])."""
-        rows = self._chosen(rows)
+        return self._seeds_of(self._chosen(rows))
+
+    def _seeds_of(self, rows: NDArray[np.int64]) -> NDArray[np.uint64]:
         actors = self.actors[rows]
         number = self.decisions[rows, actors].astype(np.uint64) + np.uint64(1)
         return mixed_rows(self._streams[rows, actors] + number * GAMMA)

@@ -127,11 +127,11 @@ def make_replay(
         PolicyError: the policy cannot play under the game's options.
     """
     played = _replayed(record, policy, players, game)
-    title = played.game.board.TITLE if title is None else check_text("title", title)
-    if progress is not None and not callable(progress):
-        raise ValueError(f"progress must be a function of a number of frames, or None, got {shown(progress)}")
     telling = played.game.telling
     board = played.game.board
+    title = board.TITLE if title is None else check_text("title", title)
+    if progress is not None and not callable(progress):
+        raise ValueError(f"progress must be a function of a number of frames, or None, got {shown(progress)}")
     num_steps = len(played.ends) - 1
     stories = [_story(played, seat) for seat in range(played.num_players)]
     public = list(telling.tell_game(record, None, False, None, None))
